@@ -1,0 +1,133 @@
+/**
+ * What the embedded engine can be asked to do, independent of where it runs.
+ *
+ * ONNX Runtime blocks the thread that calls it, so the engine lives in a worker thread (`worker.ts`) and
+ * everybody else holds an {@link EngineApi} whose calls are messages to that worker.
+ *
+ * @module
+ */
+
+/** One prompt to continue. Token ids in, token ids out: text is the caller's business. */
+export interface GenerateRequest {
+  promptIds: number[];
+  maxNewTokens: number;
+  /** 0 means greedy. */
+  temperature: number;
+  /** Nucleus sampling; 1 keeps every token. */
+  topP: number;
+  /** Keep the k most likely tokens; 0 keeps every token. */
+  topK: number;
+  /** Same seed, same request, same weights: same tokens. */
+  seed: number;
+  /** Ids that end the generation; the ending id is included in `ids`. */
+  stopIds: number[];
+  /** How many alternatives to report at each position; 0 reports none. */
+  topLogprobs?: number;
+}
+
+export interface TokenAlternative {
+  id: number;
+  logprob: number;
+}
+
+/** Tokens that became known together; `logprobs[i]` belongs to `ids[i]`. */
+export interface TokenChunk {
+  ids: number[];
+  /** Log-probability of each token under the model at the request's temperature (at 1 when greedy). */
+  logprobs: number[];
+  topLogprobs?: TokenAlternative[][];
+}
+
+export interface GenerateResult extends TokenChunk {
+  finishReason: "stop" | "length";
+}
+
+/** One sequence to learn from. Arrays are as long as `ids`; `mask[i]` says whether token i is learnt. */
+export interface TrainSequence {
+  ids: number[];
+  mask: number[];
+  /** Per-token weight of the objective, before the normaliser; for SFT all ones. */
+  advantages: number[];
+  /** Log-probabilities as sampled; required by the `ppo` loss where mask is 1. */
+  oldLogprobs?: number[];
+  /** Log-probabilities under the reference model; required when klCoef > 0. */
+  refLogprobs?: number[];
+}
+
+export interface TrainBatch {
+  sequences: TrainSequence[];
+  /** `sft`: weighted negative log-likelihood. `ppo`: clipped ratio objective (arXiv:1707.06347, eq. 7). */
+  loss: "sft" | "ppo";
+  /** Ratio bounds are [1 - clipLow, 1 + clipHigh]. */
+  clipLow: number;
+  clipHigh: number;
+  /** Weight of the k3 KL estimate towards the reference (http://joschu.net/blog/kl-approx.html); 0 is off. */
+  klCoef: number;
+  /** Sampling temperature the rollouts were drawn at; logits are divided by it in the loss as well. */
+  temperature: number;
+  learningRate: number;
+  /** Sequences per forward/backward pass; gradients accumulate over the passes of one step. */
+  microBatchSize: number;
+}
+
+export interface TrainStepResult {
+  /** Mean over learnt tokens. */
+  loss: number;
+  gradNorm: number;
+  /** Mean k3 estimate towards the reference, or towards the sampling policy without one. */
+  kl: number;
+  entropy: number;
+  clipFraction: number;
+  tokens: number;
+  /** Learnt log-probabilities, one array per sequence, in the order of its mask's ones. */
+  logprobs: number[][];
+}
+
+export interface LoraSetup {
+  rank: number;
+  alpha: number;
+  /** Hugging Face module names, for example `q_proj`. */
+  targets: string[];
+}
+
+export interface TrainerSetup {
+  /** Absent: every parameter is trained. */
+  lora?: LoraSetup;
+  optimizer: { beta1: number; beta2: number; epsilon: number; weightDecay: number; maxGradNorm: number };
+  /** Keep a frozen copy of the starting weights to measure KL against. */
+  reference: boolean;
+  /** Seeds the adapter's initial weights. */
+  seed: number;
+}
+
+export interface EngineSetup {
+  /** Folder with config.json, model.safetensors and tokenizer.json. */
+  modelDir: string;
+  /** Folder of a PEFT adapter to apply (serving) or to train on from (training). */
+  adapterDir?: string;
+  threads: number;
+  /** Most sequences decoded together. */
+  slots: number;
+  /** Longest sequence (prompt and completion) in tokens; default: what the model's config says. */
+  maxPositions?: number;
+  /** Present: the engine can also train. */
+  trainer?: TrainerSetup;
+}
+
+export interface GenerateOptions {
+  onTokens?: (chunk: TokenChunk) => void;
+  signal?: AbortSignal;
+}
+
+export interface EngineApi {
+  generate(request: GenerateRequest, options?: GenerateOptions): Promise<GenerateResult>;
+  /** Log-probability of each token of each sequence given those before it (index 0 is 0). */
+  score(sequences: number[][], which: "policy" | "reference", temperature: number): Promise<number[][]>;
+  trainStep(batch: TrainBatch): Promise<TrainStepResult>;
+  /** Writes a folder that can be served: full weights, or a PEFT adapter when training LoRA. */
+  saveModel(dir: string): Promise<void>;
+  /** Optimizer moments and step counter, so that a continued run goes on exactly. */
+  saveTrainerState(dir: string): Promise<void>;
+  loadTrainerState(dir: string): Promise<void>;
+  close(): Promise<void>;
+}
