@@ -1,0 +1,33 @@
+import type { Blobs } from "./ports/blobs.ts";
+import type { Clock, Ids, Log } from "./ports/clock.ts";
+import type { Containers } from "./ports/containers.ts";
+import type { Isolates } from "./ports/isolates.ts";
+import type { Secrets } from "./ports/secrets.ts";
+import type { Store } from "./ports/store.ts";
+
+/** Everything the control plane touches. The entries build it; nothing else reads the environment. */
+export interface Deps {
+  store: Store;
+  blobs: Blobs;
+  containers: Containers;
+  isolates: Isolates;
+  secrets: Secrets;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  config: {
+    version: string;
+    /** How containers and users reach this control plane, for example http://127.0.0.1:7077. */
+    publicUrl: () => string;
+    /** Folder or bucket where state lives, for `GET /status`. */
+    home: string;
+    /** Cores a container may use. */
+    threads: number;
+    heartbeatEveryMs: number;
+    /** A job without a heartbeat for this long is lost. */
+    leaseMs: number;
+    /** Attempts of one run before it fails. */
+    maxAttempts: number;
+    notes: string[];
+  };
+}

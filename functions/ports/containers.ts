@@ -1,0 +1,41 @@
+import type { JobEnvironment } from "../../sdk/schema/job.ts";
+
+/** What a container does; picks the program and the budget it counts against. */
+export type ContainerKind = "serve" | "train" | "eval";
+
+export interface ContainerSpec {
+  /** Deterministic and unique: launching the same id twice starts one container. */
+  jobId: string;
+  kind: ContainerKind;
+  environment: Omit<JobEnvironment, "SPOTTER_WORK_DIR">;
+}
+
+export interface ContainerHandle {
+  jobId: string;
+}
+
+/** Why a container waits or ended. */
+export type ContainerReason = "capacity" | "quota" | "image" | "oom" | "preempted" | "user" | "error";
+
+export type ContainerState =
+  | { state: "waiting"; reason: ContainerReason }
+  | { state: "starting" }
+  | { state: "running" }
+  | { state: "exited"; exitCode: number | null; reason: ContainerReason | "done"; logTail: string[] }
+  /** Never heard of, or forgotten after it ended. */
+  | { state: "unknown" };
+
+export interface Containers {
+  launch(spec: ContainerSpec): Promise<ContainerHandle>;
+  describe(jobId: string): Promise<ContainerState>;
+  /** Asks it to end, and ends it by force after `graceMs`. Resolves when it is gone; unknown ids are fine. */
+  stop(jobId: string, graceMs: number): Promise<void>;
+  /** Everything that waits or runs, for the sweep. */
+  list(): Promise<{ jobId: string; kind: ContainerKind }[]>;
+  /** Called when any container changes state. Returns the way to stop listening. */
+  onChange(listener: (jobId: string) => void): () => void;
+  /** The last lines a container wrote, oldest first. */
+  logs(jobId: string, lines: number): Promise<string[]>;
+  /** Ends everything that still runs. */
+  close(options?: { leaveRunning?: boolean }): Promise<void>;
+}

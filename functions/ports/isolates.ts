@@ -1,0 +1,29 @@
+import type { UserCodeExport } from "../../sdk/schema/user-code.ts";
+
+/** User code, bundled to one ES module whose default export is the adapter made by the bundler. */
+export interface IsolateBundle {
+  sha256: string;
+  code: Uint8Array;
+  /** Granted secrets by name. */
+  secrets: Record<string, string>;
+  /** Hosts it may reach; empty: none. */
+  allowHosts?: string[];
+}
+
+export type IsolateResult = { value: unknown } | { error: { code: string; message: string } };
+
+export interface IsolateHandle {
+  /** What the module exports, as its adapter tells. */
+  readonly exports: UserCodeExport[];
+  /**
+   * Calls one export for each row. The isolate is killed and started again when a row does not come back
+   * in time or takes the isolate down; the other rows are run again and survive.
+   */
+  call(exportName: string, rows: unknown[], options: { timeoutMs: number; signal?: AbortSignal }): Promise<IsolateResult[]>;
+}
+
+export interface Isolates {
+  /** The same bundle gives the same handle. Code that does not load is `user_code_invalid`. */
+  load(bundle: IsolateBundle): Promise<IsolateHandle>;
+  close(): Promise<void>;
+}

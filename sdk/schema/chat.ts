@@ -1,0 +1,91 @@
+import * as z from "zod/mini";
+import { chatMessage } from "./rollout.ts";
+
+/** `POST /v1/chat/completions`. Unknown fields pass through to the engine, as in every OpenAI-compatible API. */
+export const chatRequest = z.looseObject({
+  model: z.string(),
+  messages: z.array(chatMessage).check(z.minLength(1)),
+  stream: z.optional(z.nullable(z.boolean())),
+  stream_options: z.optional(z.nullable(z.looseObject({ include_usage: z.optional(z.boolean()) }))),
+  max_tokens: z.optional(z.nullable(z.number().check(z.int(), z.gt(0)))),
+  max_completion_tokens: z.optional(z.nullable(z.number().check(z.int(), z.gt(0)))),
+  temperature: z.optional(z.nullable(z.number().check(z.gte(0), z.lte(2)))),
+  top_p: z.optional(z.nullable(z.number().check(z.gt(0), z.lte(1)))),
+  top_k: z.optional(z.nullable(z.number().check(z.int(), z.gte(-1)))),
+  n: z.optional(z.nullable(z.number().check(z.int(), z.gt(0), z.lte(128)))),
+  seed: z.optional(z.nullable(z.number().check(z.int()))),
+  stop: z.optional(z.nullable(z.union([z.string(), z.array(z.string()).check(z.maxLength(4))]))),
+  logprobs: z.optional(z.nullable(z.boolean())),
+  top_logprobs: z.optional(z.nullable(z.number().check(z.int(), z.gte(0), z.lte(20)))),
+  tools: z.optional(z.nullable(z.array(z.unknown()))),
+  chat_template_kwargs: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
+});
+export type ChatRequest = z.infer<typeof chatRequest>;
+
+export interface ChatToolCall {
+  id: string;
+  type: "function";
+  function: { name: string; arguments: string };
+}
+
+export interface ChatAssistantMessage {
+  role: "assistant";
+  content: string | null;
+  reasoning_content?: string;
+  tool_calls?: ChatToolCall[];
+}
+
+export interface ChatUsage {
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+}
+
+export type ChatFinishReason = "stop" | "length" | "tool_calls";
+
+export interface ChatLogprob {
+  token: string;
+  logprob: number;
+  bytes: number[];
+  top_logprobs: { token: string; logprob: number; bytes: number[] }[];
+}
+
+export interface ChatCompletion {
+  id: string;
+  object: "chat.completion";
+  created: number;
+  model: string;
+  choices: {
+    index: number;
+    message: ChatAssistantMessage;
+    finish_reason: ChatFinishReason;
+    logprobs: { content: ChatLogprob[] } | null;
+  }[];
+  usage: ChatUsage;
+}
+
+export interface ChatDelta {
+  role?: "assistant";
+  content?: string;
+  reasoning_content?: string;
+  tool_calls?: (Partial<ChatToolCall> & { index: number })[];
+}
+
+export interface ChatChunk {
+  id: string;
+  object: "chat.completion.chunk";
+  created: number;
+  model: string;
+  choices: {
+    index: number;
+    delta: ChatDelta;
+    finish_reason: ChatFinishReason | null;
+    logprobs?: { content: ChatLogprob[] } | null;
+  }[];
+  usage?: ChatUsage | null;
+}
+
+/** The error body OpenAI clients parse. */
+export interface OpenAiErrorBody {
+  error: { message: string; type: string; param: string | null; code: string | null };
+}

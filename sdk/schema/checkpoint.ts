@@ -1,0 +1,32 @@
+import * as z from "zod/mini";
+import { nonNegativeInt, sha256, timestampMs } from "./common.ts";
+import { checkpointId, modelRef } from "./model.ts";
+
+export const checkpointFile = z.strictObject({
+  /** Relative, forward slashes; `model/...` can be served, `trainer/...` is the optimizer state. */
+  path: z.string().check(z.regex(/^(?!.*\.\.)[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/)),
+  size: nonNegativeInt,
+  sha256,
+});
+export type CheckpointFile = z.infer<typeof checkpointFile>;
+
+/** Full weights, or a LoRA adapter on top of `model`. */
+export const checkpointKind = z.enum(["full", "lora"]);
+
+/** Written last, when every file is stored and hashes right: what has no manifest does not exist. */
+export const checkpoint = z.object({
+  v: z.literal(1),
+  id: checkpointId,
+  runId: z.string(),
+  step: nonNegativeInt,
+  /** The attempt that wrote it. */
+  attempt: nonNegativeInt,
+  kind: checkpointKind,
+  model: modelRef,
+  files: z.array(checkpointFile),
+  createdAtMs: timestampMs,
+  /** Where the files lie: a folder on one machine, an s3:// prefix on AWS. */
+  path: z.string(),
+  metrics: z.optional(z.record(z.string(), z.number())),
+});
+export type Checkpoint = z.infer<typeof checkpoint>;

@@ -1,0 +1,24 @@
+import * as z from "zod/mini";
+import { positiveInt, sha256, timestampMs } from "./common.ts";
+
+/**
+ * One training or evaluation row as stored (JSONL, one object a line). `prompt` is rendered already;
+ * `completion` is the answer SFT learns. The user's own columns stay in `row`.
+ */
+export const datasetRow = z.object({
+  prompt: z.array(z.looseObject({ role: z.string(), content: z.unknown() })),
+  completion: z.optional(z.string()),
+  row: z.record(z.string(), z.unknown()),
+});
+export type DatasetRow = z.infer<typeof datasetRow>;
+
+/** Answer of `PUT /datasets/:sha256` (body: the JSONL) and `GET /datasets/:sha256`. */
+export const datasetRecord = z.object({
+  v: z.literal(1),
+  sha256,
+  name: z.optional(z.string()),
+  rows: positiveInt,
+  bytes: positiveInt,
+  createdAtMs: timestampMs,
+});
+export type DatasetRecord = z.infer<typeof datasetRecord>;

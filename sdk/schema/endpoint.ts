@@ -1,0 +1,61 @@
+import * as z from "zod/mini";
+import { nonNegativeInt, recordName, timestampMs } from "./common.ts";
+import { failure } from "./errors.ts";
+import { checkpointId, modelRef } from "./model.ts";
+
+export const ENDPOINT_STATES = ["creating", "ready", "updating", "stopping", "stopped", "failed"] as const;
+export const endpointState = z.enum(ENDPOINT_STATES);
+export type EndpointState = z.infer<typeof endpointState>;
+
+export const REPLICA_STATES = ["waiting", "starting", "loading", "ready", "draining", "gone"] as const;
+export const replicaState = z.enum(REPLICA_STATES);
+export type ReplicaState = z.infer<typeof replicaState>;
+
+/** What `Endpoint.launch` sends. Identity is model + checkpoint + engine; the rest changes in place. */
+export const launchEndpoint = z.strictObject({
+  model: modelRef,
+  checkpoint: z.optional(checkpointId),
+  /** Default: derived from the identity, so the same launch finds the same endpoint. */
+  name: z.optional(recordName),
+  /** Chat without a key. */
+  public: z._default(z.boolean(), false),
+  /** Replace an endpoint of this name that has another identity, or restart the same one. */
+  recreate: z._default(z.boolean(), false),
+  engine: z._default(z.enum(["onnx"]), "onnx"),
+});
+export type LaunchEndpoint = z.infer<typeof launchEndpoint>;
+export type LaunchEndpointInput = z.input<typeof launchEndpoint>;
+
+export const updateEndpoint = z.strictObject({ public: z.optional(z.boolean()) });
+
+export const replica = z.object({
+  jobId: z.string(),
+  state: replicaState,
+  address: z.optional(z.string()),
+  createdAtMs: timestampMs,
+  readyAtMs: z.optional(timestampMs),
+  heartbeatAtMs: z.optional(timestampMs),
+});
+export type Replica = z.infer<typeof replica>;
+
+export const endpoint = z.object({
+  v: z.literal(1),
+  name: z.string(),
+  model: modelRef,
+  checkpoint: z.optional(checkpointId),
+  engine: z.enum(["onnx"]),
+  public: z.boolean(),
+  state: endpointState,
+  /** Counts identities this name has had; replicas of older ones are drained. */
+  revision: nonNegativeInt,
+  desired: nonNegativeInt,
+  replicas: z.array(replica),
+  /** Containers that ended on their own since the last ready one; past a limit the endpoint fails. */
+  startFailures: nonNegativeInt,
+  failure: z.optional(failure),
+  createdAtMs: timestampMs,
+  readyAtMs: z.optional(timestampMs),
+  /** OpenAI base URL (`.../v1`). */
+  url: z.string(),
+});
+export type Endpoint = z.infer<typeof endpoint>;

@@ -1,0 +1,62 @@
+/**
+ * Every error code Spotter can give, with its kind. The kind decides the exit code of the CLI (user → 2,
+ * everything else → 1) and the HTTP status; `docs/errors.md` explains each one, and a test compares the two.
+ */
+export const ERROR_CODES = {
+  // What the user wrote
+  invalid_input: "user", // a body, option or file that does not fit its schema; message lists every finding
+  unknown_key: "user", // a key nobody reads, with the nearest name
+  not_found: "user", // no such record
+  conflict: "user", // the name exists with another identity
+  model_not_found: "user", // the model name, folder or file does not lead to a model
+  model_unsupported: "user", // a model the embedded engine cannot run
+  model_corrupt: "user", // config, weights or tokenizer are damaged
+  checkpoint_not_found: "user",
+  dataset_empty: "user",
+  dataset_invalid: "user", // a row that cannot be used, with file and line
+  user_code_invalid: "user", // does not bundle, or does not export what is needed
+  reward_missing: "user", // no reward is exported
+  reward_failed: "user", // a reward threw
+  reward_invalid: "user", // a reward returned something that is not a score
+  reward_timeout: "user",
+  zero_work: "user", // a run with nothing to do
+  unauthorized: "user",
+  forbidden: "user",
+  payload_too_large: "user",
+  port_busy: "user", // the daemon's port belongs to another program
+  state_locked: "user", // another daemon owns the state folder
+  state_unreadable: "user", // the state folder is read-only or damaged
+  state_too_new: "user", // written by a newer version
+  node_too_old: "user",
+  aws_adapters_missing: "user", // this deployment has no state adapters yet
+  context_length_exceeded: "user",
+  // Capacity: the same call may work later
+  capacity: "capacity",
+  queue_full: "capacity",
+  endpoint_not_ready: "capacity",
+  disk_full: "capacity",
+  // Cancelled
+  user_cancelled: "cancelled",
+  // Failures
+  run_failed: "system",
+  eval_failed: "system",
+  endpoint_failed: "system",
+  container_failed: "system", // a container ended before its work was done
+  container_lost: "system", // no heartbeat within the lease
+  container_out_of_memory: "system",
+  isolate_out_of_memory: "system",
+  isolate_crashed: "system",
+  attempt_stale: "system", // a newer attempt owns the job; the caller must exit
+  store_conflict: "system", // a compare-and-set lost
+  value_too_large: "system", // a store value over 350 kB; belongs into Blobs
+  blob_corrupt: "system", // a blob does not hash to its name
+  numeric_failure: "system", // NaN or infinity in a gradient
+  engine_failed: "system",
+  daemon_unreachable: "system",
+  version_mismatch: "system", // SDK and daemon of different versions, and the daemon is busy
+  timeout: "system",
+  internal: "system",
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorKind = "user" | "system" | "capacity" | "cancelled";
+export type ErrorCode = keyof typeof ERROR_CODES;

@@ -1,0 +1,24 @@
+/**
+ * The wire contract: every shape that crosses a process border, in zod/mini. Types are inferred, defaults
+ * are filled here and nowhere else.
+ *
+ * @module
+ */
+export * from "./chat.ts";
+export * from "./checkpoint.ts";
+export * from "./common.ts";
+export * from "./dataset.ts";
+export * from "./endpoint.ts";
+export * from "./error-codes.ts";
+export * from "./errors.ts";
+export * from "./eval.ts";
+export * from "./event.ts";
+export * from "./job.ts";
+export * from "./key.ts";
+export * from "./model.ts";
+export * from "./parse.ts";
+export * from "./rollout.ts";
+export * from "./run.ts";
+export * from "./run-spec.ts";
+export * from "./status.ts";
+export * from "./user-code.ts";

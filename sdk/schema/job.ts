@@ -1,0 +1,142 @@
+import * as z from "zod/mini";
+import { nonNegativeInt, positiveInt, sha256 } from "./common.ts";
+import { checkpoint, checkpointFile, checkpointKind } from "./checkpoint.ts";
+import { failure } from "./errors.ts";
+import { launchEval, evalRow } from "./eval.ts";
+import { runEventBody } from "./event.ts";
+import { checkpointId, modelRef } from "./model.ts";
+import { rewardRow, rollout, verdict } from "./rollout.ts";
+import { runSpec } from "./run-spec.ts";
+
+/** Versions of the container protocol this build speaks; agents two releases back are accepted. */
+export const JOB_PROTOCOL = 1;
+
+/** A file to fetch, with `Authorization: Bearer <job token>` where the URL is ours. */
+export const jobFile = z.object({ path: z.string(), url: z.string(), size: nonNegativeInt, sha256 });
+export type JobFile = z.infer<typeof jobFile>;
+
+/** The files of a checkpoint to start from or to serve. */
+export const jobCheckpoint = z.object({
+  id: checkpointId,
+  kind: checkpointKind,
+  step: nonNegativeInt,
+  model: modelRef,
+  files: z.array(jobFile),
+});
+export type JobCheckpoint = z.infer<typeof jobCheckpoint>;
+
+const base = {
+  protocol: z.literal(JOB_PROTOCOL),
+  id: z.string(),
+  attempt: nonNegativeInt,
+  heartbeatEveryMs: positiveInt,
+  threads: positiveInt,
+};
+
+/** `GET /jobs/:id`: everything a container needs to know. */
+export const jobSpec = z.discriminatedUnion("kind", [
+  z.object({
+    ...base,
+    kind: z.literal("serve"),
+    endpoint: z.string(),
+    model: modelRef,
+    checkpoint: z.optional(jobCheckpoint),
+  }),
+  z.object({
+    ...base,
+    kind: z.literal("train"),
+    runId: z.string(),
+    spec: runSpec,
+    dataset: jobFile,
+    evalDataset: z.optional(jobFile),
+    /** The run's own last complete checkpoint after a lost attempt: go on at `step + 1`. */
+    resume: z.optional(jobCheckpoint),
+    /** Where `spec.startFrom` points. */
+    start: z.optional(jobCheckpoint),
+  }),
+  z.object({
+    ...base,
+    kind: z.literal("eval"),
+    evalId: z.string(),
+    spec: launchEval,
+    dataset: jobFile,
+    /** `POST {chatUrl}/chat/completions` with the job token as Bearer key. */
+    chatUrl: z.string(),
+    model: z.string(),
+  }),
+]);
+export type JobSpec = z.infer<typeof jobSpec>;
+export type TrainJob = Extract<JobSpec, { kind: "train" }>;
+export type ServeJob = Extract<JobSpec, { kind: "serve" }>;
+export type EvalJob = Extract<JobSpec, { kind: "eval" }>;
+
+/** Every write carries the attempt; a stale one is answered 410 `attempt_stale` and the container exits. */
+const attempt = nonNegativeInt;
+
+export const jobHeartbeat = z.object({
+  attempt,
+  phase: z.optional(z.string()),
+  step: z.optional(nonNegativeInt),
+});
+/** `cancel`: stop as soon as it is safe (training saves a checkpoint first), then report `exit`. */
+export const jobHeartbeatReply = z.object({ cancel: z.boolean() });
+
+/**
+ * What a container reports, in order. `seq` counts per attempt from 1; repeating a (attempt, seq) is
+ * harmless, so a container may resend after a lost answer.
+ */
+export const jobEventBody = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("run"), event: runEventBody }),
+  /** A replica listens at `address` (host:port) and has answered its own probe. */
+  z.object({ type: z.literal("ready"), address: z.string() }),
+  z.object({ type: z.literal("eval-rows"), rows: z.array(evalRow), total: nonNegativeInt }),
+  z.object({
+    type: z.literal("log"),
+    level: z.enum(["debug", "info", "warn", "error"]),
+    message: z.string(),
+  }),
+  /** The last word: how the work ended. */
+  z.object({
+    type: z.literal("exit"),
+    outcome: z.enum(["succeeded", "failed", "cancelled"]),
+    failure: z.optional(failure),
+  }),
+]);
+export type JobEventBody = z.infer<typeof jobEventBody>;
+export const jobEvents = z.object({
+  attempt,
+  events: z.array(z.object({ seq: positiveInt, body: jobEventBody })),
+});
+/** The highest seq stored; older ones need not be sent again. */
+export const jobEventsReply = z.object({ acknowledged: nonNegativeInt });
+
+export const jobRewards = z.object({ attempt, rows: z.array(rewardRow) });
+export const jobRewardsReply = z.object({ verdicts: z.array(verdict) });
+
+/** All rollouts of a step in one call: stored as one blob pair. */
+export const jobRollouts = z.object({ attempt, step: nonNegativeInt, rollouts: z.array(rollout) });
+
+/** First call: announce; the reply says where to PUT each file. */
+export const jobCheckpointBegin = z.object({
+  attempt,
+  step: nonNegativeInt,
+  kind: checkpointKind,
+  files: z.array(checkpointFile),
+  metrics: z.optional(z.record(z.string(), z.number())),
+});
+export type JobCheckpointBegin = z.infer<typeof jobCheckpointBegin>;
+export const jobCheckpointUploads = z.object({
+  uploads: z.array(z.object({ path: z.string(), url: z.string() })),
+});
+/** Second call (`.../checkpoints/:step/complete`): checks sizes and hashes, then writes the manifest. */
+export const jobCheckpointComplete = z.object({ attempt });
+export const jobCheckpointReply = checkpoint;
+
+/** Environment of a container process. Nothing else reaches it. */
+export interface JobEnvironment {
+  SPOTTER_URL: string;
+  SPOTTER_JOB_ID: string;
+  SPOTTER_JOB_TOKEN: string;
+  /** Private scratch folder, removed when the container is gone. */
+  SPOTTER_WORK_DIR: string;
+}

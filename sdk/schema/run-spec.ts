@@ -1,0 +1,127 @@
+import * as z from "zod/mini";
+import { nonNegativeInt, positiveInt, sha256 } from "./common.ts";
+import { checkpointId, modelRef } from "./model.ts";
+
+/** Rows uploaded beforehand (`POST /datasets`), by content hash. */
+export const datasetRef = z.strictObject({
+  sha256,
+  rows: positiveInt,
+  /** Column that fills `{input}` of the prompt template. */
+  inputColumn: z.optional(z.string()),
+  name: z.optional(z.string()),
+});
+export type DatasetRef = z.infer<typeof datasetRef>;
+
+/** Bundled user code, by content hash (`POST /user-code`). */
+export const userCodeRef = z.strictObject({
+  sha256,
+  /** Names of granted secrets. */
+  secrets: z._default(z.array(z.string()), []),
+});
+export type UserCodeRef = z.infer<typeof userCodeRef>;
+
+/** Weights and time limit of the rewards that judge; absent names: every exported reward. */
+export const rewardSetup = z.strictObject({
+  code: userCodeRef,
+  names: z.optional(z.array(z.string())),
+  timeoutMs: z._default(positiveInt, 10_000),
+  /** Share of verdicts that may be missing before the run fails with the first cause. */
+  maxMissingShare: z._default(z.number().check(z.gte(0), z.lte(1)), 0.2),
+});
+
+export const adapterSpec = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("full") }),
+  z.strictObject({
+    kind: z.literal("lora"),
+    rank: z._default(positiveInt, 16),
+    /** Default: twice the rank. */
+    alpha: z.optional(z.number().check(z.gt(0))),
+    targets: z._default(
+      z.array(z.enum(["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"])),
+      ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
+    ),
+  }),
+]);
+
+export const rolloutSpec = z.strictObject({
+  promptsPerStep: z._default(positiveInt, 16),
+  samplesPerPrompt: z._default(positiveInt, 8),
+  maxTokens: z._default(positiveInt, 256),
+  temperature: z._default(z.number().check(z.gt(0), z.lte(4)), 1),
+  topP: z._default(z.number().check(z.gt(0), z.lte(1)), 1),
+  topK: z._default(nonNegativeInt, 0),
+  /** Handed to the chat template, for example `{ enable_thinking: false }`. */
+  chatTemplateKwargs: z._default(z.record(z.string(), z.unknown()), {}),
+});
+
+export const algorithmSpec = z.discriminatedUnion("kind", [
+  z.strictObject({
+    /** Group-relative advantages (arXiv:2402.03300) with the clipped objective of arXiv:1707.06347. */
+    kind: z.literal("grpo"),
+    clipLow: z._default(z.number().check(z.gt(0), z.lt(1)), 0.2),
+    clipHigh: z._default(z.number().check(z.gt(0)), 0.2),
+    klCoef: z._default(z.number().check(z.gte(0)), 0),
+    /** Divide by the group's standard deviation. */
+    normalizeStd: z._default(z.boolean(), true),
+  }),
+  z.strictObject({ kind: z.literal("sft"), batchSize: z._default(positiveInt, 16) }),
+]);
+
+export const trainerSpec = z.strictObject({
+  steps: z.number().check(z.int()),
+  learningRate: z._default(z.number().check(z.gt(0)), 2e-4),
+  warmupSteps: z._default(nonNegativeInt, 0),
+  schedule: z._default(z.enum(["constant", "linear", "cosine"]), "constant"),
+  beta1: z._default(z.number(), 0.9),
+  beta2: z._default(z.number(), 0.95),
+  epsilon: z._default(z.number(), 1e-8),
+  weightDecay: z._default(z.number().check(z.gte(0)), 0),
+  maxGradNorm: z._default(z.number().check(z.gt(0)), 1),
+  microBatchSize: z._default(positiveInt, 128),
+  /** A checkpoint every N steps; the last step always saves. */
+  saveEvery: z.optional(positiveInt),
+});
+
+export const startPoint = z.strictObject({
+  checkpoint: checkpointId,
+  /** `continue` keeps the optimizer; `weights` starts it fresh. Steps are always additional. */
+  mode: z._default(z.enum(["continue", "weights"]), "continue"),
+});
+
+/** One training, fully resolved: what every dialect comes down to. */
+export const runSpec = z
+  .strictObject({
+    kind: z.enum(["rl", "sft"]),
+    name: z.optional(z.string()),
+    tags: z._default(z.array(z.string()), []),
+    model: modelRef,
+    adapter: z._default(adapterSpec, { kind: "full" }),
+    dataset: datasetRef,
+    evalDataset: z.optional(datasetRef),
+    /** Evaluate on `evalDataset` every N steps; null: never. */
+    evalEvery: z._default(z.nullable(positiveInt), null),
+    rewards: z.optional(rewardSetup),
+    rollout: z.prefault(rolloutSpec, {}),
+    algorithm: algorithmSpec,
+    trainer: trainerSpec,
+    startFrom: z.optional(startPoint),
+    engine: z._default(z.enum(["onnx"]), "onnx"),
+    limits: z.prefault(z.strictObject({ durationMs: z.optional(positiveInt) }), {}),
+    seed: z._default(nonNegativeInt, 0),
+  })
+  .check(
+    z.refine((spec) => spec.trainer.steps > 0, {
+      path: ["trainer", "steps"],
+      message: "must be at least 1: a run with no step does no work",
+    }),
+    z.refine((spec) => spec.kind !== "rl" || spec.rewards !== undefined, {
+      path: ["rewards"],
+      message: "missing; an rl run needs at least one reward",
+    }),
+    z.refine((spec) => (spec.kind === "sft") === (spec.algorithm.kind === "sft"), {
+      path: ["algorithm", "kind"],
+      message: 'must be "sft" for kind sft and "grpo" for kind rl',
+    }),
+  );
+export type RunSpec = z.infer<typeof runSpec>;
+export type RunSpecInput = z.input<typeof runSpec>;

@@ -1,0 +1,65 @@
+import * as z from "zod/mini";
+import { nonNegativeInt, timestampMs } from "./common.ts";
+import { failure } from "./errors.ts";
+import { runSpec } from "./run-spec.ts";
+
+export const RUN_STATES = [
+  "queued",
+  "provisioning",
+  "starting",
+  "running",
+  "saving",
+  "succeeded",
+  "failed",
+  "cancelled",
+  "paused",
+] as const;
+export const runState = z.enum(RUN_STATES);
+export type RunState = z.infer<typeof runState>;
+
+export const RUN_PHASES = [
+  "download-model",
+  "prepare-dataset",
+  "generate",
+  "score",
+  "train",
+  "sync-weights",
+  "evaluate",
+  "save-checkpoint",
+] as const;
+export const runPhase = z.enum(RUN_PHASES);
+export type RunPhase = z.infer<typeof runPhase>;
+
+/** Small on purpose: lists page through these. */
+export const run = z.object({
+  v: z.literal(1),
+  id: z.string(),
+  name: z.optional(z.string()),
+  tags: z.array(z.string()),
+  kind: z.enum(["rl", "sft"]),
+  model: z.string(),
+  state: runState,
+  /** Why it waits, for example `capacity`. */
+  waitingFor: z.optional(z.string()),
+  phase: z.optional(runPhase),
+  /** Steps finished. */
+  step: nonNegativeInt,
+  steps: nonNegativeInt,
+  /** Attempt that owns the run now; 0 before the first. */
+  attempt: nonNegativeInt,
+  cancelRequested: z.boolean(),
+  failure: z.optional(failure),
+  /** Latest value of each metric. */
+  metrics: z.record(z.string(), z.number()),
+  createdAtMs: timestampMs,
+  startedAtMs: z.optional(timestampMs),
+  endedAtMs: z.optional(timestampMs),
+  heartbeatAtMs: z.optional(timestampMs),
+});
+export type Run = z.infer<typeof run>;
+
+/** The full record: the summary, its spec and where to look at it. */
+export const runDetail = z.object({ run, spec: runSpec, url: z.string() });
+export type RunDetail = z.infer<typeof runDetail>;
+
+export const TERMINAL_RUN_STATES: readonly RunState[] = ["succeeded", "failed", "cancelled"];

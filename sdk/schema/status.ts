@@ -1,0 +1,28 @@
+import * as z from "zod/mini";
+
+/** `GET /health`: open to everyone, says nothing secret. */
+export const health = z.object({ ok: z.literal(true), name: z.literal("spotter"), version: z.string() });
+export type Health = z.infer<typeof health>;
+
+/** `GET /status`: what runs here. */
+export const status = z.object({
+  version: z.string(),
+  home: z.string(),
+  startedAtMs: z.number(),
+  /** Work that keeps the daemon alive. */
+  activeRuns: z.number(),
+  endpoints: z.number(),
+  /** Limits that this platform enforces in another way than Linux, in words. */
+  notes: z.array(z.string()),
+});
+export type Status = z.infer<typeof status>;
+
+/** `$SPOTTER_HOME/daemon.json`, mode 0600: how the SDK finds the daemon of this machine. */
+export const daemonFile = z.object({
+  url: z.string(),
+  pid: z.number(),
+  startedAtMs: z.number(),
+  version: z.string(),
+  adminKey: z.string(),
+});
+export type DaemonFile = z.infer<typeof daemonFile>;
