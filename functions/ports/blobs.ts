@@ -7,7 +7,11 @@ export interface BlobInfo {
 
 export interface Blobs {
   /** Visible only when complete. With `sha256`, a body that hashes otherwise is `blob_corrupt` and not kept. */
-  put(key: string, body: Uint8Array | ReadableStream<Uint8Array>, options?: { sha256?: string }): Promise<BlobInfo & { sha256: string }>;
+  put(
+    key: string,
+    body: Uint8Array | ReadableStream<Uint8Array>,
+    options?: { sha256?: string },
+  ): Promise<BlobInfo & { sha256: string }>;
   /** Undefined if there is none. `range` is [start, end) in bytes. */
   get(key: string, options?: { range?: [number, number] }): Promise<ReadableStream<Uint8Array> | undefined>;
   /** The whole blob in memory; for small things only. */

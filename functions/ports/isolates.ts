@@ -19,7 +19,11 @@ export interface IsolateHandle {
    * Calls one export for each row. The isolate is killed and started again when a row does not come back
    * in time or takes the isolate down; the other rows are run again and survive.
    */
-  call(exportName: string, rows: unknown[], options: { timeoutMs: number; signal?: AbortSignal }): Promise<IsolateResult[]>;
+  call(
+    exportName: string,
+    rows: unknown[],
+    options: { timeoutMs: number; signal?: AbortSignal },
+  ): Promise<IsolateResult[]>;
 }
 
 export interface Isolates {

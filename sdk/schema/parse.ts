@@ -89,7 +89,8 @@ function typeName(value: unknown): string {
 function keysAt(schema: z.ZodMiniType, path: readonly PropertyKey[]): string[] {
   let current: unknown = schema;
   for (const step of path) current = childSchema(unwrap(current), step);
-  const node = unwrap(current) as { shape?: Record<string, unknown>; def?: { options?: unknown[] } } | undefined;
+  const node = unwrap(current) as
+    { shape?: Record<string, unknown>; def?: { options?: unknown[] } } | undefined;
   const shapes = [node, ...((node?.def?.options ?? []) as { shape?: Record<string, unknown> }[])];
   return [...new Set(shapes.flatMap((each) => Object.keys(each?.shape ?? {})))];
 }
