@@ -1,7 +1,16 @@
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["dist/**", "**/node_modules/**", "scripts/*.mjs", "eslint.config.js", ".dependency-cruiser.cjs", "test/fixtures/**"] },
+  {
+    ignores: [
+      "dist/**",
+      "**/node_modules/**",
+      "scripts/*.mjs",
+      "eslint.config.js",
+      ".dependency-cruiser.cjs",
+      "test/fixtures/**",
+    ],
+  },
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
@@ -10,7 +19,10 @@ export default tseslint.config(
       "@typescript-eslint/no-non-null-assertion": "error",
       "@typescript-eslint/no-floating-promises": "error",
       "@typescript-eslint/consistent-type-imports": "error",
-      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+      "@typescript-eslint/switch-exhaustiveness-check": [
+        "error",
+        { considerDefaultExhaustiveForUnions: true },
+      ],
       "@typescript-eslint/require-await": "off",
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
       "max-lines": ["error", { max: 300 }],
@@ -20,7 +32,13 @@ export default tseslint.config(
   {
     // Decisions are pure: time, randomness and the environment come in through the ports.
     files: ["functions/**/*.ts"],
-    ignores: ["functions/local/**", "functions/aws/**", "functions/lambda/**", "functions/node.ts", "functions/gateway.ts"],
+    ignores: [
+      "functions/local/**",
+      "functions/aws/**",
+      "functions/lambda/**",
+      "functions/node.ts",
+      "functions/gateway.ts",
+    ],
     rules: {
       "no-restricted-properties": [
         "error",

@@ -8,10 +8,32 @@ export default defineConfig({
     maxWorkers: 2,
     reporters: ["default"],
     projects: [
-      { test: { ...shared, name: "unit", include: ["test/{sdk,functions,engine,scripts,infra,budget}/**/*.test.ts"] } },
+      {
+        test: {
+          ...shared,
+          name: "unit",
+          include: ["test/{sdk,functions,engine,scripts,examples,infra,budget}/**/*.test.ts"],
+        },
+      },
       { test: { ...shared, name: "contract", include: ["test/contract/**/*.test.ts"], testTimeout: 20_000 } },
-      { test: { ...shared, name: "e2e", include: ["test/e2e/**/*.test.ts"], testTimeout: 60_000, fileParallelism: false } },
-      { test: { ...shared, name: "long", include: ["test/long/**/*.test.ts"], testTimeout: 600_000, fileParallelism: false } },
+      {
+        test: {
+          ...shared,
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          testTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: "long",
+          include: ["test/long/**/*.test.ts"],
+          testTimeout: 600_000,
+          fileParallelism: false,
+        },
+      },
     ],
   },
 });
