@@ -96,6 +96,8 @@ export interface TrainerSetup {
   optimizer: { beta1: number; beta2: number; epsilon: number; weightDecay: number; maxGradNorm: number };
   /** Keep a frozen copy of the starting weights to measure KL against. */
   reference: boolean;
+  /** Read the reference from here instead: a resumed run starts from other weights than the run did. */
+  referenceFrom?: { modelDir: string; adapterDir?: string };
   /** Seeds the adapter's initial weights. */
   seed: number;
 }
