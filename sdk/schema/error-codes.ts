@@ -12,6 +12,7 @@ export const ERROR_CODES = {
   model_unsupported: "user", // a model the embedded engine cannot run
   model_corrupt: "user", // config, weights or tokenizer are damaged
   checkpoint_not_found: "user",
+  checkpoint_mismatch: "user", // the checkpoint belongs to another base model, adapter or rank
   dataset_empty: "user",
   dataset_invalid: "user", // a row that cannot be used, with file and line
   user_code_invalid: "user", // does not bundle, or does not export what is needed
@@ -30,6 +31,7 @@ export const ERROR_CODES = {
   node_too_old: "user",
   aws_adapters_missing: "user", // this deployment has no state adapters yet
   context_length_exceeded: "user",
+  chat_template_failed: "user", // the chat template of the model does not take these messages
   // Capacity: the same call may work later
   capacity: "capacity",
   queue_full: "capacity",
