@@ -5,6 +5,7 @@
  * @module
  */
 
+/** Texts that are not empty, well-formed Unicode, at most 2,048 (partition) and 1,024 (sort) bytes of UTF-8. */
 export interface DocumentKey {
   partition: string;
   sort: string;
@@ -27,19 +28,23 @@ export interface IndexEntry {
 export interface PutOptions {
   /** Only if the stored version is this one; 0: only if there is none. Else `store_conflict`. */
   ifVersion?: number;
-  /** Replaces all index entries of the document. */
+  /**
+   * Replaces all index entries of the document, at most one for each index name. Without it the entries
+   * stay as they are.
+   */
   indexes?: IndexEntry[];
 }
 
 export interface QueryOptions {
   sortPrefix?: string;
-  /** Cursor: the `next` of the previous page. */
+  /** Cursor: the `next` of the previous page of the same query. Opaque. */
   after?: string;
   /** Default 100. */
   limit?: number;
   reverse?: boolean;
 }
 
+/** In the order of the UTF-8 bytes of `sort`; documents put or deleted meanwhile may be in a page or not. */
 export interface QueryPage<T = unknown> {
   items: Document<T>[];
   next?: string;
@@ -54,6 +59,7 @@ export interface Store {
   get<T>(key: DocumentKey): Promise<Document<T> | undefined>;
   /** Resolves to the new version. Values above {@link MAX_VALUE_BYTES} are `value_too_large`. */
   put(key: DocumentKey, value: unknown, options?: PutOptions): Promise<number>;
+  /** One that is not there is fine, unless `ifVersion` says otherwise. The next put begins at version 1 again. */
   delete(key: DocumentKey, options?: { ifVersion?: number }): Promise<void>;
   query<T>(partition: string, options?: QueryOptions): Promise<QueryPage<T>>;
   queryIndex<T>(index: string, partition: string, options?: QueryOptions): Promise<QueryPage<T>>;

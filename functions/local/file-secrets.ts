@@ -1,0 +1,103 @@
+import { chmod, readFile, stat } from "node:fs/promises";
+import * as z from "zod/mini";
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import type { Secrets } from "../ports/secrets.ts";
+import { atomicWrite } from "./atomic-write.ts";
+import { diskError, errorCode } from "./disk-error.ts";
+
+const content = z.object({ v: z.literal(1), secrets: z.record(z.string(), z.string()) });
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+
+export interface FileSecretsOptions {
+  /** Told every value that is set or resolved, so that logs can hide it. */
+  onValue?: (value: string) => void;
+}
+
+/** Secrets in one JSON file that only the owner can read. */
+export class FileSecrets implements Secrets {
+  readonly #path: string;
+  readonly #onValue: (value: string) => void;
+  /** Changes are read-modify-write: one at a time. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(path: string, options: FileSecretsOptions = {}) {
+    this.#path = path;
+    this.#onValue = options.onValue ?? (() => {});
+  }
+
+  async set(name: string, value: string): Promise<void> {
+    if (!NAME.test(name)) {
+      throw new SpotterError("invalid_input", `"${name}" cannot name a secret.`, {
+        where: "name",
+        hint: "Use letters, digits and _, beginning with a letter, up to 128 characters, like HF_TOKEN.",
+      });
+    }
+    this.#onValue(value);
+    await this.#change((secrets) => secrets.set(name, value));
+  }
+
+  async list(): Promise<string[]> {
+    return [...(await this.#load()).keys()].sort();
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.#change((secrets) => secrets.delete(name));
+  }
+
+  async resolve(names: readonly string[]): Promise<Record<string, string>> {
+    const secrets = await this.#load();
+    const granted: [string, string][] = names.map((name) => {
+      const value = secrets.get(name);
+      if (value === undefined) throw missing(name);
+      this.#onValue(value);
+      return [name, value];
+    });
+    return Object.fromEntries(granted);
+  }
+
+  async #change(edit: (secrets: Map<string, string>) => void): Promise<void> {
+    const turn = this.#last.then(async () => {
+      const secrets = await this.#load();
+      edit(secrets);
+      try {
+        atomicWrite(this.#path, `${JSON.stringify({ v: 1, secrets: Object.fromEntries(secrets) })}\n`);
+      } catch (error) {
+        throw diskError(error, this.#path);
+      }
+    });
+    this.#last = turn.catch(() => {});
+    await turn;
+  }
+
+  async #load(): Promise<Map<string, string>> {
+    let text: string;
+    try {
+      if (((await stat(this.#path)).mode & 0o077) !== 0) await chmod(this.#path, 0o600);
+      text = await readFile(this.#path, "utf8");
+    } catch (error) {
+      if (errorCode(error) === "ENOENT") return new Map();
+      throw diskError(error, this.#path);
+    }
+    const parsed = content.safeParse(parseJson(text));
+    if (parsed.success) return new Map(Object.entries(parsed.data.secrets));
+    throw new SpotterError("state_unreadable", `${this.#path} is not a file of secrets.`, {
+      where: this.#path,
+      hint: "Restore it from a backup, or move it away and set the secrets again with `spotter secret set`.",
+    });
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function missing(name: string): SpotterError {
+  return new SpotterError("not_found", `There is no secret "${name}".`, {
+    where: name,
+    hint: `Set it with \`spotter secret set ${name}\`.`,
+  });
+}
