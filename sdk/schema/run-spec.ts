@@ -54,18 +54,22 @@ export const rolloutSpec = z.strictObject({
   chatTemplateKwargs: z._default(z.record(z.string(), z.unknown()), {}),
 });
 
-export const algorithmSpec = z.discriminatedUnion("kind", [
-  z.strictObject({
-    /** Group-relative advantages (arXiv:2402.03300) with the clipped objective of arXiv:1707.06347. */
-    kind: z.literal("grpo"),
-    clipLow: z._default(z.number().check(z.gt(0), z.lt(1)), 0.2),
-    clipHigh: z._default(z.number().check(z.gt(0)), 0.2),
-    klCoef: z._default(z.number().check(z.gte(0)), 0),
-    /** Divide by the group's standard deviation. */
-    normalizeStd: z._default(z.boolean(), true),
-  }),
-  z.strictObject({ kind: z.literal("sft"), batchSize: z._default(positiveInt, 16) }),
-]);
+/** Group-relative advantages (arXiv:2402.03300) with the clipped objective of arXiv:1707.06347. */
+export const grpoAlgorithm = z.strictObject({
+  kind: z.literal("grpo"),
+  clipLow: z._default(z.number().check(z.gt(0), z.lt(1)), 0.2),
+  clipHigh: z._default(z.number().check(z.gt(0)), 0.2),
+  klCoef: z._default(z.number().check(z.gte(0)), 0),
+  /** Divide by the group's standard deviation. */
+  normalizeStd: z._default(z.boolean(), true),
+});
+
+export const sftAlgorithm = z.strictObject({
+  kind: z.literal("sft"),
+  batchSize: z._default(positiveInt, 16),
+});
+
+export const algorithmSpec = z.discriminatedUnion("kind", [grpoAlgorithm, sftAlgorithm]);
 
 export const trainerSpec = z.strictObject({
   steps: z.number().check(z.int()),

@@ -1,0 +1,69 @@
+import { checkpoint as checkpointSchema, type Checkpoint as CheckpointRecord } from "./schema/checkpoint.ts";
+import { type CallOptions, type Client, clientOf } from "./client.ts";
+
+/** Weights that a run has saved. Only complete ones exist. */
+export class Checkpoint {
+  readonly #client: Client;
+  readonly record: CheckpointRecord;
+
+  /** @internal Use `run.checkpoints()`, `result.checkpoints()` or {@link Checkpoint.get}. */
+  constructor(client: Client, record: CheckpointRecord) {
+    this.#client = client;
+    this.record = record;
+  }
+
+  /** @throws SpotterError `checkpoint_not_found` */
+  static async get(id: string, options: CallOptions = {}): Promise<Checkpoint> {
+    const client = clientOf(options);
+    const { signal } = options;
+    return new Checkpoint(client, await client.request(checkpointSchema, "GET", pathOf(id), { signal }));
+  }
+
+  /** `run@step` */
+  get id(): string {
+    return this.record.id;
+  }
+
+  get runId(): string {
+    return this.record.runId;
+  }
+
+  get step(): number {
+    return this.record.step;
+  }
+
+  /** Where the files lie: a folder on one machine, an s3:// prefix on AWS. */
+  get path(): string {
+    return this.record.path;
+  }
+
+  get metrics(): Record<string, number> {
+    return this.record.metrics ?? {};
+  }
+
+  /**
+   * Copies the files into a folder, which is made if it does not exist. Files that are there and hash right
+   * are kept; every file is checked against its hash. `model/` can be loaded by any tool that reads the
+   * Hugging Face layout.
+   *
+   * @throws SpotterError `blob_corrupt`
+   * @example
+   * await checkpoint.download("./my-model");
+   */
+  async download(folder: string, options: { signal?: AbortSignal } = {}): Promise<void> {
+    const { downloadFile } = await import("./download.ts");
+    for (const file of this.record.files) {
+      const path = `${pathOf(this.id)}/files/${file.path}`;
+      await downloadFile(folder, file, () => this.#client.open("GET", path, { signal: options.signal }));
+    }
+  }
+}
+
+/** The id of a checkpoint given either way. */
+export function checkpointIdOf(checkpoint: { id: string } | string): string {
+  return typeof checkpoint === "string" ? checkpoint : checkpoint.id;
+}
+
+function pathOf(id: string): string {
+  return `/checkpoints/${encodeURIComponent(id)}`;
+}

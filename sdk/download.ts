@@ -1,0 +1,52 @@
+import { createHash, randomUUID } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { CheckpointFile } from "./schema/checkpoint.ts";
+import { SpotterError } from "./schema/errors.ts";
+
+/** Writes one file beside its final place and moves it there when it hashes right. */
+export async function downloadFile(
+  folder: string,
+  file: CheckpointFile,
+  fetchFile: () => Promise<Response>,
+): Promise<void> {
+  const target = join(folder, ...file.path.split("/"));
+  if (await isThere(target, file)) return;
+  await mkdir(dirname(target), { recursive: true });
+  const partial = `${target}.${randomUUID()}.part`;
+  try {
+    const got = await write(partial, await fetchFile());
+    if (got !== file.sha256) {
+      throw new SpotterError("blob_corrupt", `${file.path} arrived damaged: its hash is ${got}.`, {
+        where: target,
+        hint: "Download it again.",
+      });
+    }
+    await rename(partial, target);
+  } finally {
+    await rm(partial, { force: true });
+  }
+}
+
+async function isThere(path: string, file: CheckpointFile): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.size !== file.size) return false;
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array);
+  return hash.digest("hex") === file.sha256;
+}
+
+async function write(path: string, response: Response): Promise<string> {
+  const hash = createHash("sha256");
+  const handle = await open(path, "wx");
+  try {
+    for await (const chunk of response.body ?? []) {
+      hash.update(chunk as Uint8Array);
+      await handle.writeFile(chunk as Uint8Array);
+    }
+  } finally {
+    await handle.close();
+  }
+  return hash.digest("hex");
+}

@@ -1,0 +1,90 @@
+import * as z from "zod/mini";
+import { evalRecord, launchEval, type LaunchEvalInput } from "./schema/eval.ts";
+import { parseWith } from "./schema/parse.ts";
+import { type CallOptions, clientOf } from "./client.ts";
+import type { Dataset } from "./dataset.ts";
+import { type Endpoint, endpointNameOf } from "./endpoint.ts";
+import { EvalRun } from "./eval-run.ts";
+import { type Rewards, rewardsFile, rewardsParam, rewardsSetup } from "./rewards-params.ts";
+import { packDataset, packUserCode, uploadDataset, uploadUserCode } from "./upload.ts";
+
+export interface EvalParams {
+  /** The endpoint to ask, or its name. */
+  endpoint: Endpoint | string;
+  dataset: Dataset;
+  rewards: Rewards;
+  /** Default 1. */
+  samplesPerRow?: number;
+  /** Questions in flight at a time. Default 16. */
+  concurrency?: number;
+  /** Passed on to chat completions, for example `{ max_tokens: 64, temperature: 1 }`. */
+  chatOptions?: Record<string, unknown>;
+  name?: string;
+  /** Same seed, same answers. Default 0. */
+  seed?: number;
+  /** Names of secrets the rewards may read. */
+  secrets?: string[];
+}
+
+const { samplesPerRow, concurrency, chatOptions, name, seed } = launchEval.shape;
+const evalParams = z.strictObject({
+  endpoint: z.union([z.string(), z.looseObject({ name: z.string() })], {
+    error: "must be an Endpoint or its name",
+  }),
+  dataset: z.custom<Dataset>(
+    (value) => typeof (value as Dataset | undefined)?.load === "function",
+    "must be a Dataset",
+  ),
+  rewards: rewardsParam,
+  samplesPerRow,
+  concurrency,
+  chatOptions,
+  name,
+  seed,
+  secrets: z.optional(z.array(z.string())),
+});
+
+/**
+ * Asks an endpoint every row of a dataset and judges the answers, in a container of its own: the score stays
+ * when this process goes.
+ *
+ * @example
+ * const result = await (await new Eval({ endpoint, dataset, rewards, samplesPerRow: 8 }).launch()).result();
+ * console.log(result.mean, result.low, result.high, result.n);
+ */
+export class Eval {
+  readonly params: Readonly<EvalParams>;
+
+  /** @throws SpotterError `invalid_input` or `unknown_key`, listing everything that is wrong. */
+  constructor(params: EvalParams) {
+    parseWith(evalParams, params, "Eval");
+    this.params = { ...params };
+  }
+
+  /** Uploads what the server lacks and returns as soon as the evaluation is queued. */
+  async launch(options: CallOptions = {}): Promise<EvalRun> {
+    const client = clientOf(options);
+    const { signal } = options;
+    const { endpoint, dataset, rewards, secrets = [], ...rest } = this.params;
+    const [packed, code] = await Promise.all([packDataset(dataset), packUserCode(rewardsFile(rewards))]);
+    await Promise.all([uploadDataset(client, packed, signal), uploadUserCode(client, code, signal)]);
+    const json: LaunchEvalInput = {
+      ...rest,
+      endpoint: endpointNameOf(endpoint),
+      dataset: packed.ref,
+      rewards: rewardsSetup(rewards, code, secrets),
+    };
+    const request = { json, signal, retry: "unsent", timeoutMs: 120_000 } as const;
+    return new EvalRun(client, await client.request(evalRecord, "POST", "/evals", request));
+  }
+
+  /** @throws SpotterError `not_found` */
+  static get(id: string, options: CallOptions = {}): Promise<EvalRun> {
+    return EvalRun.get(id, options);
+  }
+
+  /** Newest first. */
+  static list(options: CallOptions & { limit?: number } = {}): Promise<EvalRun[]> {
+    return EvalRun.list(options);
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * Spotter: serve, evaluate and train language models, on this machine or on your own AWS account.
+ *
+ * @example
+ * import { Endpoint, TrainConfig, recipes } from "spotter";
+ *
+ * @module
+ */
+export { Client, type CallOptions, type ClientParams, type Connection } from "./client.ts";
+export { Endpoint, type LaunchEndpointParams, type WaitUntilReadyParams } from "./endpoint.ts";
+export type {
+  ChatFinishReason,
+  ChatLogprob,
+  ChatMessage,
+  ChatOptions,
+  ChatReply,
+  ChatStreamDelta,
+  ChatToolCall,
+  ChatUsage,
+} from "./chat.ts";
+export { Dataset, type DatasetParams, type FormattedRow, type Row } from "./dataset.ts";
+export { JsonlDataset } from "./jsonl-dataset.ts";
+export { Model, models, type ModelParams } from "./model.ts";
+export { recipes, type GrpoParams, type Recipe, type SftParams, type TrainerParams } from "./recipe.ts";
+export { TrainConfig, type LoraParams, type TrainConfigParams } from "./train-config.ts";
+export type { Rewards, RewardsParams } from "./rewards-params.ts";
+export { Run, type ListRunsParams, type RunEventsParams, type RunResult } from "./run.ts";
+export { Checkpoint } from "./checkpoint.ts";
+export { Eval, type EvalParams } from "./eval.ts";
+export { EvalRun, type EvalResult } from "./eval-run.ts";
+export { Key, type CreateKeyParams } from "./key.ts";
+export { Secret } from "./secret.ts";
+export { reward, type Reward, type RewardArgs, type RewardOptions, type RewardResult } from "./reward.ts";
+export { tool, type Tool, type ToolContext, type ToolOptions } from "./tool.ts";
+export { environment, type Environment, type EnvironmentSpec, type EnvironmentTurn } from "./environment.ts";
+export { SpotterError } from "./schema/errors.ts";
+export type { ErrorCode, ErrorKind } from "./schema/error-codes.ts";
+export type { RunEvent, RunEventBody } from "./schema/event.ts";
+export type { Run as RunRecord, RunPhase, RunState } from "./schema/run.ts";
+export type { RunSpec } from "./schema/run-spec.ts";
+export type { EndpointState } from "./schema/endpoint.ts";
+export type { EvalRow, EvalState, Interval } from "./schema/eval.ts";
+export type { ParsedResponse, Rollout, ToolCall, Verdict } from "./schema/rollout.ts";

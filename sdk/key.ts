@@ -1,0 +1,33 @@
+import { pageOf } from "./schema/common.ts";
+import { createdKey, keyRecord, type CreatedKey, type CreateKeyInput, type KeyRecord } from "./schema/key.ts";
+import { type CallOptions, clientOf } from "./client.ts";
+
+export type CreateKeyParams = CreateKeyInput & CallOptions;
+
+/** Keys that let others in. */
+export const Key = {
+  /**
+   * Makes a key. It is in this answer and nowhere else.
+   *
+   * @example
+   * const { key } = await Key.create({ name: "website", scope: "chat", endpoints: ["haiku"] });
+   */
+  create(params: CreateKeyParams): Promise<CreatedKey> {
+    const { client: _client, signal, ...json } = params;
+    // Repeated, it would make a second key that nobody knows of.
+    const request = { json, signal, retry: "unsent" } as const;
+    return clientOf(params).request(createdKey, "POST", "/keys", request);
+  },
+
+  /** All keys, revoked ones included; never the secrets themselves. */
+  async list(options: CallOptions = {}): Promise<KeyRecord[]> {
+    const request = { query: { limit: 1_000 }, signal: options.signal };
+    return (await clientOf(options).request(pageOf(keyRecord), "GET", "/keys", request)).items;
+  },
+
+  /** Takes effect within two seconds. */
+  revoke(id: string, options: CallOptions = {}): Promise<void> {
+    const path = `/keys/${encodeURIComponent(id)}`;
+    return clientOf(options).command("DELETE", path, { signal: options.signal });
+  },
+};

@@ -1,0 +1,50 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  health as healthSchema,
+  daemonFile,
+  status as statusSchema,
+  type DaemonFile,
+  type Status,
+} from "../schema/status.ts";
+
+export interface Daemon extends DaemonFile {
+  /** What it says of itself; the file may be older than a restart. */
+  runningVersion: string;
+}
+
+/** The daemon that owns a state folder, if it answers. */
+export async function findDaemon(home: string): Promise<Daemon | undefined> {
+  const file = await readDaemonFile(home);
+  if (!file) return undefined;
+  const health = await answer(`${file.url}/health`, {});
+  const parsed = healthSchema.safeParse(health);
+  // Another program may have taken the port since: only ours says its name.
+  if (!parsed.success || parsed.data.name !== "spotter") return undefined;
+  return { ...file, runningVersion: parsed.data.version };
+}
+
+/** What runs in it; undefined if it does not answer or does not know our key. */
+export async function daemonStatus(daemon: DaemonFile): Promise<Status | undefined> {
+  const body = await answer(`${daemon.url}/status`, { authorization: `Bearer ${daemon.adminKey}` });
+  const parsed = statusSchema.safeParse(body);
+  return parsed.success ? parsed.data : undefined;
+}
+
+async function readDaemonFile(home: string): Promise<DaemonFile | undefined> {
+  try {
+    const parsed = daemonFile.safeParse(JSON.parse(await readFile(join(home, "daemon.json"), "utf8")));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function answer(url: string, headers: Record<string, string>): Promise<unknown> {
+  try {
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(2_000) });
+    return response.ok ? await response.json() : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,46 @@
+import { mkdir, open, readFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { SpotterError } from "../schema/errors.ts";
+import { isAlive } from "./is-alive.ts";
+
+/** A start takes ten seconds at most; a lock older than this is a leftover. */
+const STALE_MS = 20_000;
+
+/**
+ * Takes the right to start a daemon for a state folder. Undefined: somebody else is at it. It only spares
+ * needless starts; what makes a second daemon impossible is the daemon's own lock.
+ */
+export async function takeStartLock(home: string): Promise<{ release(): Promise<void> } | undefined> {
+  const path = join(home, "start.lock");
+  try {
+    await mkdir(home, { recursive: true, mode: 0o700 });
+    const handle = await open(path, "wx", 0o600);
+    await handle.writeFile(`${process.pid}\n`);
+    await handle.close();
+    return { release: () => rm(path, { force: true }) };
+  } catch (error) {
+    const code = (error as { code?: string }).code;
+    if (code !== "EEXIST") throw unwritable(home, code, error);
+    if (await isStale(path)) await rm(path, { force: true });
+    return undefined;
+  }
+}
+
+async function isStale(path: string): Promise<boolean> {
+  const [found, text] = await Promise.all([
+    stat(path).catch(() => undefined),
+    readFile(path, "utf8").catch(() => ""),
+  ]);
+  if (!found) return false;
+  if (Date.now() - found.mtimeMs > STALE_MS) return true;
+  const pid = Number.parseInt(text, 10);
+  return Number.isInteger(pid) && !isAlive(pid);
+}
+
+function unwritable(home: string, code: string | undefined, cause: unknown): SpotterError {
+  return new SpotterError("state_unreadable", `Cannot write to the state folder ${home}: ${code}.`, {
+    where: home,
+    hint: "Make it writable, or point SPOTTER_HOME at another folder.",
+    cause,
+  });
+}

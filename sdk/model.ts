@@ -1,0 +1,75 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { SpotterError } from "./schema/errors.ts";
+import type { ModelRef } from "./schema/model.ts";
+import { parseResponse } from "./schema/parse-response.ts";
+import type { ParsedResponse } from "./schema/rollout.ts";
+
+export interface ModelParams {
+  /** Hub revision; a commit pins it. */
+  revision?: string;
+}
+
+/** A model by name. Nothing is loaded or downloaded here. */
+export class Model {
+  readonly name: string;
+  readonly revision: string | undefined;
+
+  constructor(name: string, params: ModelParams = {}) {
+    this.name = name;
+    this.revision = params.revision;
+  }
+
+  /** What goes over the wire. */
+  get ref(): ModelRef {
+    return { name: this.name, ...(this.revision === undefined ? {} : { revision: this.revision }) };
+  }
+
+  /**
+   * Takes a raw completion apart into text, reasoning and tool calls: what rewards see as `args.response`.
+   *
+   * @example
+   * models.get("spotter/nano").parseResponse("<think>hm</think>Hello").content; // "Hello"
+   */
+  parseResponse(text: string): ParsedResponse {
+    return parseResponse(text);
+  }
+}
+
+/** Finds models by name, folder or URL. */
+export const models = {
+  /**
+   * `spotter/nano` (shipped with the package), a hub name such as `Qwen/Qwen3-0.6B`, or a folder with
+   * config.json, safetensors and tokenizer.json. What starts with `.`, `/` or `~`, and every file URL, is a
+   * folder.
+   *
+   * @throws SpotterError `model_not_found` for a folder that does not exist or holds no model.
+   * @example
+   * const model = models.get("spotter/nano");
+   */
+  get(name: string | URL, params: ModelParams = {}): Model {
+    if (name instanceof URL) return new Model(modelFolder(fileURLToPath(name)), params);
+    if (/^[.~/]/.test(name)) return new Model(modelFolder(name.replace(/^~(?=\/|$)/, homedir())), params);
+    if (/^[\w.-]+(\/[\w.-]+)?$/.test(name)) return new Model(name, params);
+    throw new SpotterError("model_not_found", `${JSON.stringify(name)} is not the name of a model.`, {
+      hint: 'Use "spotter/nano", a hub name such as "Qwen/Qwen3-0.6B", or a folder that starts with "./" or "/".',
+    });
+  },
+};
+
+/** The model a parameter means. */
+export function modelOf(model: Model | string): Model {
+  return typeof model === "string" ? models.get(model) : model;
+}
+
+function modelFolder(path: string): string {
+  const folder = resolve(path);
+  if (existsSync(resolve(folder, "config.json"))) return folder;
+  const what = existsSync(folder) ? "holds no config.json" : "does not exist";
+  throw new SpotterError("model_not_found", `The model folder ${folder} ${what}.`, {
+    where: folder,
+    hint: "A model folder holds config.json, tokenizer.json and model.safetensors.",
+  });
+}

@@ -1,0 +1,128 @@
+import * as z from "zod/mini";
+import { positiveInt } from "./schema/common.ts";
+import { SpotterError } from "./schema/errors.ts";
+import { parseWith } from "./schema/parse.ts";
+import {
+  grpoAlgorithm,
+  rolloutSpec,
+  sftAlgorithm,
+  trainerSpec,
+  type RunSpecInput,
+} from "./schema/run-spec.ts";
+
+/** How to train: what `recipes.grpo` and `recipes.sft` make. Plain data, checked. */
+export interface Recipe {
+  readonly kind: "rl" | "sft";
+  readonly algorithm: RunSpecInput["algorithm"];
+  readonly trainer: RunSpecInput["trainer"];
+  readonly rollout?: RunSpecInput["rollout"];
+  readonly evalEvery?: number | null;
+}
+
+export interface TrainerParams {
+  /** Optimizer steps; with `startFrom` these come on top. */
+  steps: number;
+  /** Default 2e-4. */
+  learningRate?: number;
+  /** Steps over which the learning rate rises from 0. Default 0. */
+  warmupSteps?: number;
+  /** Default "constant". */
+  schedule?: "constant" | "linear" | "cosine";
+  /** AdamW. Defaults 0.9, 0.95, 1e-8, 0. */
+  beta1?: number;
+  beta2?: number;
+  epsilon?: number;
+  weightDecay?: number;
+  /** Gradients are scaled down to this norm. Default 1. */
+  maxGradNorm?: number;
+  /** Sequences in one forward and backward pass. Default 128. */
+  microBatchSize?: number;
+  /** A checkpoint every so many steps. Default: only after the last step. */
+  saveEvery?: number;
+  /** Evaluate on `evalDataset` every so many steps. Default: never. */
+  evalEvery?: number | null;
+}
+
+export interface GrpoParams extends TrainerParams {
+  /** Default 16. */
+  promptsPerStep?: number;
+  /** Answers to each prompt, compared with each other. Default 8. */
+  samplesPerPrompt?: number;
+  /** Longest answer in tokens. Default 256. */
+  maxTokens?: number;
+  /** Default 1. */
+  temperature?: number;
+  /** Default 1. */
+  topP?: number;
+  /** Default 0: every token. */
+  topK?: number;
+  /** Handed to the chat template, for example `{ enable_thinking: false }`. */
+  chatTemplateKwargs?: Record<string, unknown>;
+  /** The probability ratio is clipped to [1 - clipLow, 1 + clipHigh]. Default 0.2. */
+  clipLow?: number;
+  clipHigh?: number;
+  /** Weight of the divergence from the starting weights. Default 0. */
+  klCoef?: number;
+  /** Divide advantages by the group's standard deviation. Default true. */
+  normalizeStd?: boolean;
+}
+
+export interface SftParams extends TrainerParams {
+  /** Rows per step. Default 16. */
+  batchSize?: number;
+}
+
+const { kind: _grpo, ...grpoFields } = grpoAlgorithm.shape;
+const { kind: _sft, ...sftFields } = sftAlgorithm.shape;
+const shared = { ...trainerSpec.shape, evalEvery: z.optional(z.nullable(positiveInt)) };
+const grpoParams = z.strictObject({ ...shared, ...rolloutSpec.shape, ...grpoFields });
+const sftParams = z.strictObject({ ...shared, ...sftFields });
+
+/** Ways to train. Every option has a default but `steps`; an unknown one is an error. */
+export const recipes = {
+  /**
+   * Reinforcement learning with group-relative advantages (arXiv:2402.03300): several answers to each
+   * prompt, judged by the rewards, each learnt as much as it is better than its group.
+   *
+   * @example
+   * recipes.grpo({ steps: 60, promptsPerStep: 16, samplesPerPrompt: 8, maxTokens: 40, saveEvery: 20 });
+   */
+  grpo(params: GrpoParams): Recipe {
+    const flat = parseWith(grpoParams, params, "recipes.grpo");
+    return {
+      kind: "rl",
+      algorithm: { kind: "grpo", ...pick(flat, grpoFields) },
+      rollout: pick(flat, rolloutSpec.shape),
+      ...sharedOf(flat),
+    };
+  },
+
+  /**
+   * Supervised fine-tuning on the dataset's `outputColumn`.
+   *
+   * @example
+   * recipes.sft({ steps: 200, batchSize: 32, learningRate: 1e-3, schedule: "cosine" });
+   */
+  sft(params: SftParams): Recipe {
+    const flat = parseWith(sftParams, params, "recipes.sft");
+    return { kind: "sft", algorithm: { kind: "sft", ...pick(flat, sftFields) }, ...sharedOf(flat) };
+  },
+};
+
+function sharedOf(flat: z.infer<typeof grpoParams> | z.infer<typeof sftParams>) {
+  if (flat.steps < 1) {
+    throw new SpotterError("zero_work", `steps is ${flat.steps}: such a run does no work.`, {
+      where: "steps",
+      hint: "Ask for at least one step.",
+    });
+  }
+  return { trainer: pick(flat, trainerSpec.shape), evalEvery: flat.evalEvery ?? null };
+}
+
+function pick<T extends object, K extends keyof T>(from: T, shape: Record<K, unknown>): Pick<T, K> {
+  const names = Object.keys(shape) as K[];
+  return Object.fromEntries(names.filter((name) => name in from).map((name) => [name, from[name]])) as Pick<
+    T,
+    K
+  >;
+}

@@ -1,0 +1,39 @@
+import * as z from "zod/mini";
+import { rewardSetup } from "./schema/run-spec.ts";
+import type { Packed } from "./upload.ts";
+
+/** Which rewards judge, and how. A path or URL alone means all rewards of that file. */
+export type Rewards = URL | string | RewardsParams;
+
+export interface RewardsParams {
+  /** A module whose exports are made with `reward(...)`. Its imports are bundled. */
+  file: URL | string;
+  /** Exports to use. Default: every reward. */
+  names?: string[];
+  /** Time for one row. Default 10,000. */
+  timeoutMs?: number;
+  /** Share of verdicts that may be missing before all fails. Default 0.2. */
+  maxMissingShare?: number;
+}
+
+const { code: _code, ...settings } = rewardSetup.shape;
+const url = z.custom<URL>((value) => value instanceof URL, "expected a path or a URL");
+
+export const rewardsParam = z.union(
+  [z.string(), url, z.strictObject({ file: z.union([z.string(), url]), ...settings })],
+  {
+    error: "expected the path or URL of a rewards file, or { file, names, timeoutMs, maxMissingShare }",
+  },
+);
+
+/** The file a rewards parameter names. */
+export function rewardsFile(rewards: Rewards): URL | string {
+  return typeof rewards === "string" || rewards instanceof URL ? rewards : rewards.file;
+}
+
+/** The wire form, once the file is bundled. */
+export function rewardsSetup(rewards: Rewards, packed: Packed<{ sha256: string }>, secrets: string[]) {
+  const { file: _file, ...rest } =
+    typeof rewards === "string" || rewards instanceof URL ? { file: "" } : rewards;
+  return { code: { ...packed.ref, secrets }, ...rest };
+}

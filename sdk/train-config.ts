@@ -1,0 +1,192 @@
+import * as z from "zod/mini";
+import type { DatasetRow } from "./schema/dataset.ts";
+import { SpotterError } from "./schema/errors.ts";
+import { parseWith } from "./schema/parse.ts";
+import { adapterSpec, runSpec, type DatasetRef, type RunSpec } from "./schema/run-spec.ts";
+import { runDetail } from "./schema/run.ts";
+import { type Checkpoint, checkpointIdOf } from "./checkpoint.ts";
+import { type CallOptions, clientOf } from "./client.ts";
+import type { Dataset } from "./dataset.ts";
+import { type Model, modelOf } from "./model.ts";
+import type { Recipe } from "./recipe.ts";
+import { type Rewards, rewardsFile, rewardsParam, rewardsSetup } from "./rewards-params.ts";
+import { Run } from "./run.ts";
+import { packDataset, packUserCode, type Packed, uploadDataset, uploadUserCode } from "./upload.ts";
+
+export interface TrainConfigParams {
+  model: Model | string;
+  /** What to learn from. */
+  dataset: Dataset;
+  /** Held out; evaluated every `evalEvery` steps of the recipe. */
+  evalDataset?: Dataset;
+  recipe: Recipe;
+  /** Required for reinforcement learning. */
+  rewards?: Rewards;
+  /** Train all weights, or a LoRA adapter. Default full. */
+  adapter?: "full" | "lora" | { kind: "full" } | LoraParams;
+  /** `continue` (default) keeps the optimizer, `weights` starts it fresh. Steps come on top either way. */
+  startFrom?: Checkpoint | string | { checkpoint: Checkpoint | string; mode?: "continue" | "weights" };
+  name?: string;
+  tags?: string[];
+  /** Same config, same seed, same weights. Default 0. */
+  seed?: number;
+  /** Names of secrets the rewards may read. */
+  secrets?: string[];
+  limits?: { durationMs?: number };
+}
+
+export interface LoraParams {
+  kind: "lora";
+  /** Default 16. */
+  rank?: number;
+  /** Default twice the rank. */
+  alpha?: number;
+  /** Default all seven projections. */
+  targets?: ("q_proj" | "k_proj" | "v_proj" | "o_proj" | "gate_proj" | "up_proj" | "down_proj")[];
+}
+
+interface Prepared {
+  spec: RunSpec;
+  datasets: Packed<DatasetRef>[];
+  code: Packed<{ sha256: string }> | undefined;
+}
+
+const text = z.string();
+const checkpointParam = z.union([text, z.looseObject({ id: text })]);
+const datasetParam = z.custom<Dataset>(
+  (value) => typeof (value as Dataset | undefined)?.load === "function",
+  "must be a Dataset: Dataset.fromArray(rows), new JsonlDataset(file) or your own subclass",
+);
+const configParams = z.strictObject({
+  model: z.union([text, z.looseObject({ name: text, ref: z.unknown() })], {
+    error: "must be models.get(...) or a name",
+  }),
+  dataset: datasetParam,
+  evalDataset: z.optional(datasetParam),
+  recipe: z.looseObject(
+    { kind: z.enum(["rl", "sft"]) },
+    { error: "must come from recipes.grpo or recipes.sft" },
+  ),
+  rewards: z.optional(rewardsParam),
+  adapter: z.optional(z.union([z.enum(["full", "lora"]), adapterSpec])),
+  startFrom: z.optional(
+    z.union([
+      checkpointParam,
+      z.strictObject({ checkpoint: checkpointParam, mode: z.optional(z.enum(["continue", "weights"])) }),
+    ]),
+  ),
+  name: z.optional(text),
+  tags: z.optional(z.array(text)),
+  seed: z.optional(runSpec.shape.seed),
+  secrets: z.optional(z.array(text)),
+  limits: z.optional(runSpec.shape.limits),
+});
+
+/**
+ * A training, described. Checked when it is made, launched when you say so, as often as you like.
+ *
+ * @example
+ * const run = await new TrainConfig({
+ *   model: "spotter/nano",
+ *   dataset,
+ *   recipe: recipes.grpo({ steps: 60, promptsPerStep: 16, samplesPerPrompt: 8 }),
+ *   rewards: new URL("./rewards.ts", import.meta.url),
+ * }).launch();
+ */
+export class TrainConfig {
+  readonly params: Readonly<TrainConfigParams>;
+
+  /** @throws SpotterError `invalid_input` or `unknown_key`, listing everything that is wrong. */
+  constructor(params: TrainConfigParams) {
+    parseWith(configParams, params, "TrainConfig");
+    if (params.recipe.kind === "rl" && params.rewards === undefined) {
+      throw new SpotterError(
+        "reward_missing",
+        "TrainConfig is not valid:\n  rewards: missing; a grpo recipe needs one",
+        {
+          where: "rewards",
+          hint: 'Pass rewards: new URL("./rewards.ts", import.meta.url).',
+        },
+      );
+    }
+    this.params = { ...params };
+  }
+
+  /**
+   * What would be sent, with all defaults filled in. Loads the datasets and bundles the rewards, uploads
+   * nothing and starts nothing.
+   */
+  async spec(): Promise<RunSpec> {
+    return (await this.#prepare()).spec;
+  }
+
+  /**
+   * Uploads what the server lacks, queues the run and returns at once. The run goes on without this process.
+   *
+   * @throws SpotterError `dataset_empty`, `dataset_invalid`, `user_code_invalid`, `reward_missing`,
+   * `reward_failed`, `model_not_found`, `checkpoint_not_found`
+   */
+  async launch(options: CallOptions = {}): Promise<Run> {
+    const client = clientOf(options);
+    const { signal } = options;
+    const { spec, datasets, code } = await this.#prepare();
+    await Promise.all([
+      ...datasets.map((dataset) => uploadDataset(client, dataset, signal)),
+      code && uploadUserCode(client, code, signal),
+    ]);
+    // A launch must not happen twice because an answer was lost.
+    const request = { json: spec, signal, retry: "unsent", timeoutMs: 120_000 } as const;
+    return new Run(client, await client.request(runDetail, "POST", "/runs", request));
+  }
+
+  async #prepare(): Promise<Prepared> {
+    const {
+      dataset,
+      evalDataset,
+      recipe,
+      rewards,
+      startFrom,
+      adapter,
+      secrets = [],
+      model,
+      ...rest
+    } = this.params;
+    const { evalEvery, ...recipeSpec } = recipe;
+    const check = recipe.kind === "sft" ? needsCompletion : undefined;
+    const [train, held, code] = await Promise.all([
+      packDataset(dataset, check),
+      evalDataset && packDataset(evalDataset, check),
+      rewards && packUserCode(rewardsFile(rewards)),
+    ]);
+    const spec = parseWith(
+      runSpec,
+      {
+        ...recipeSpec,
+        ...rest,
+        ...(evalEvery === undefined ? {} : { evalEvery }),
+        model: modelOf(model).ref,
+        dataset: train.ref,
+        ...(held && { evalDataset: held.ref }),
+        ...(rewards && code && { rewards: rewardsSetup(rewards, code, secrets) }),
+        ...(adapter && { adapter: typeof adapter === "string" ? { kind: adapter } : adapter }),
+        ...(startFrom && { startFrom: startPoint(startFrom) }),
+      },
+      "TrainConfig",
+    );
+    return { spec, datasets: held ? [train, held] : [train], code: code || undefined };
+  }
+}
+
+function startPoint(startFrom: NonNullable<TrainConfigParams["startFrom"]>) {
+  if (typeof startFrom === "string" || !("checkpoint" in startFrom))
+    return { checkpoint: checkpointIdOf(startFrom) };
+  const { checkpoint, mode } = startFrom;
+  return { checkpoint: checkpointIdOf(checkpoint), ...(mode === undefined ? {} : { mode }) };
+}
+
+function needsCompletion(row: DatasetRow, index: number): void {
+  if (row.completion !== undefined) return;
+  throw new SpotterError("dataset_invalid", `Row ${index} has no answer to learn.`, {
+    hint: "Set outputColumn, or return a completion from format().",
+  });
+}

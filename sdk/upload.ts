@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import { datasetRecord, type DatasetRow } from "./schema/dataset.ts";
+import { SpotterError } from "./schema/errors.ts";
+import { userCodeRecord, type UserCodeRecord } from "./schema/user-code.ts";
+import type { DatasetRef } from "./schema/run-spec.ts";
+import type { Client } from "./client.ts";
+import type { Dataset } from "./dataset.ts";
+
+/** Something addressed by its own hash, ready to be sent to a server that lacks it. */
+export interface Packed<Ref> {
+  ref: Ref;
+  bytes: Uint8Array;
+  name: string | undefined;
+}
+
+/** Loads, formats and hashes a dataset. The same rows always give the same reference. */
+export async function packDataset(
+  dataset: Dataset,
+  check?: (row: DatasetRow, index: number) => void,
+): Promise<Packed<DatasetRef>> {
+  const rows = await dataset.load();
+  if (check) rows.forEach(check);
+  const bytes = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  const { name, inputColumn } = dataset;
+  const ref: DatasetRef = {
+    sha256: createHash("sha256").update(bytes).digest("hex"),
+    rows: rows.length,
+    ...(inputColumn === undefined ? {} : { inputColumn }),
+    ...(name === undefined ? {} : { name }),
+  };
+  return { ref, bytes, name };
+}
+
+/** Bundles rewards, tools or an environment into one module. esbuild is loaded only here. */
+export async function packUserCode(entry: URL | string): Promise<Packed<{ sha256: string }>> {
+  const { bundleUserCode } = await import("./user-code/bundle.ts");
+  const { code, sha256, name, warnings } = await bundleUserCode(entry);
+  for (const warning of warnings) process.emitWarning(warning, "SpotterWarning");
+  return { ref: { sha256 }, bytes: code, name };
+}
+
+export async function uploadDataset(
+  client: Client,
+  packed: Packed<DatasetRef>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const path = `/datasets/${packed.ref.sha256}`;
+  if (await exists(() => client.request(datasetRecord, "GET", path, { signal }))) return;
+  const query = { name: packed.name };
+  await client.request(datasetRecord, "PUT", path, { body: packed.bytes, query, signal, timeoutMs: 600_000 });
+}
+
+/** Sends the code if the server lacks it; the server loads it once and says what it exports. */
+export async function uploadUserCode(
+  client: Client,
+  packed: Packed<{ sha256: string }>,
+  signal: AbortSignal | undefined,
+): Promise<UserCodeRecord> {
+  const path = `/user-code/${packed.ref.sha256}`;
+  const query = { name: packed.name };
+  const known = await exists(() => client.request(userCodeRecord, "GET", path, { signal }));
+  return known ?? client.request(userCodeRecord, "PUT", path, { body: packed.bytes, query, signal });
+}
+
+async function exists<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (SpotterError.is(error) && error.code === "not_found") return undefined;
+    throw error;
+  }
+}
