@@ -10,7 +10,10 @@ export interface IsolateBundle {
   allowHosts?: string[];
 }
 
-export type IsolateResult = { value: unknown } | { error: { code: string; message: string } };
+export type IsolateResult =
+  | { value: unknown }
+  /** `where`: the user's own file:line:column, where there is one; the message ends with it too. */
+  | { error: { code: string; message: string; where?: string } };
 
 export interface IsolateHandle {
   /** What the module exports, as its adapter tells. */

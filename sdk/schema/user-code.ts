@@ -31,3 +31,37 @@ export const judgeRequest = z.strictObject({
   timeoutMs: z._default(positiveInt, 10_000),
 });
 export const judgeResponse = z.object({ verdicts: z.array(verdict) });
+
+/** What a reward may return. */
+export const rewardValue = z.union([
+  z.number(),
+  z.strictObject({
+    score: z.number(),
+    metrics: z.optional(z.record(z.string(), z.number())),
+    reason: z.optional(z.string()),
+  }),
+]);
+
+/** Between the home and the adapter inside an isolate. `GET /`: what there is. */
+export const isolateDescription = z.object({
+  exports: z.array(userCodeExport),
+  /** Exported names that are no reward, tool or environment. */
+  others: z.array(z.string()),
+});
+/** `POST /`: one export over many rows. */
+export const isolateRequest = z.object({
+  export: z.string(),
+  rows: z.array(z.unknown()),
+  secrets: z.record(z.string(), z.string()),
+  timeoutMs: z.number(),
+});
+export type IsolateRequest = z.infer<typeof isolateRequest>;
+export const isolateOutcome = z.union([
+  z.object({
+    error: z.object({ code: z.string(), message: z.string(), stack: z.optional(z.string()) }),
+  }),
+  z.object({ value: z.unknown() }),
+]);
+/** One outcome a row; `stack` has positions in the bundle. */
+export type IsolateOutcome = z.infer<typeof isolateOutcome>;
+export const isolateReply = z.object({ results: z.array(isolateOutcome) });

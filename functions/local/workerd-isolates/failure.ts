@@ -1,0 +1,26 @@
+/** Why a whole call came back with nothing. Never leaves this folder: batches turn it into row errors. */
+export class IsolateFailure extends Error {
+  readonly code: "timeout" | "isolate_out_of_memory" | "isolate_crashed";
+
+  constructor(code: IsolateFailure["code"], message: string) {
+    super(message);
+    this.name = "IsolateFailure";
+    this.code = code;
+  }
+}
+
+const OUT_OF_MEMORY = /out of memory|allocation failed|heap limit|bad_alloc|cannot allocate memory/i;
+
+/** What the end of a process means, from its exit and the last it wrote. */
+export function failureOfExit(
+  exit: { code: number | null; signal: NodeJS.Signals | null },
+  stderrTail: string,
+  memoryMiB: number,
+): IsolateFailure {
+  if (OUT_OF_MEMORY.test(stderrTail)) {
+    return new IsolateFailure("isolate_out_of_memory", `the isolate used more than its ${memoryMiB} MiB`);
+  }
+  const how = exit.signal ? `by ${exit.signal}` : `with code ${exit.code}`;
+  const last = stderrTail.trim().split("\n").at(-1)?.slice(0, 300);
+  return new IsolateFailure("isolate_crashed", `the isolate ended ${how}${last ? `: ${last}` : ""}`);
+}

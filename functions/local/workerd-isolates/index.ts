@@ -1,0 +1,117 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { IsolateBundle, IsolateHandle, Isolates } from "../../ports/isolates.ts";
+import { runRows } from "./batch.ts";
+import { Isolate, type IsolateSettings } from "./isolate.ts";
+import { launcher } from "./limits.ts";
+
+export interface WorkerdIsolatesParams {
+  /** Folder for sockets and generated files. Default: the system's temporary folder. */
+  workDir?: string;
+  /** JavaScript heap, and the same again for typed arrays, per isolate. Default 256. */
+  memoryMiB?: number;
+  /** Longest time until a module is loaded. Default 10 s. */
+  loadTimeoutMs?: number;
+  /** An isolate that was not called for this long is ended; the next call starts it again. Default 60 s. */
+  idleTimeoutMs?: number;
+  /** Gets what user code prints, capped. */
+  onMessage?: IsolateSettings["onMessage"];
+}
+
+export interface WorkerdIsolates extends Isolates {
+  /** What this machine cannot enforce, for `spotter status`. */
+  readonly notes: string[];
+  /** Processes alive now. */
+  readonly running: number;
+}
+
+/**
+ * User code in workerd processes, one for each bundle and its grants. This protects the control plane from
+ * mistakes in user code: endless loops, memory, network, files. workerd alone is no sandbox against an attacker.
+ *
+ * globalThis lives as long as the process: it may persist between calls or start anew at any of them.
+ */
+export function createWorkerdIsolates(params: WorkerdIsolatesParams = {}): WorkerdIsolates {
+  const { memoryMiB = 256, loadTimeoutMs = 10_000, idleTimeoutMs = 60_000, onMessage = () => {} } = params;
+  const workDir = params.workDir ?? tmpdir();
+  mkdirSync(workDir, { recursive: true });
+  removeLeftovers(workDir);
+  const settings: IsolateSettings = {
+    launcher: launcher(memoryMiB),
+    workDir,
+    memoryMiB,
+    loadTimeoutMs,
+    idleTimeoutMs,
+    onMessage,
+  };
+  const handles = new Map<string, { isolate: Isolate; handle: Promise<IsolateHandle> }>();
+  return {
+    notes: settings.launcher.notes,
+    get running() {
+      return [...handles.values()].filter(({ isolate }) => isolate.isRunning).length;
+    },
+    load(bundle) {
+      const key = identity(bundle);
+      const known = handles.get(key);
+      if (known) return known.handle;
+      const isolate = new Isolate(bundle, settings);
+      const handle = openHandle(isolate);
+      handles.set(key, { isolate, handle });
+      // Code that does not load is not kept: it may have been the machine's fault.
+      handle.catch(() => handles.delete(key));
+      return handle;
+    },
+    async close() {
+      await Promise.all([...handles.values()].map(({ isolate }) => isolate.close()));
+      handles.clear();
+    },
+  };
+}
+
+async function openHandle(isolate: Isolate): Promise<IsolateHandle> {
+  await isolate.start();
+  isolate.rest();
+  // One call at a time: an isolate has one thread, and a stuck call takes its neighbours down with it.
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    get exports() {
+      return isolate.exports;
+    },
+    call(exportName, rows, options) {
+      const result = last.then(async () => {
+        try {
+          return await runRows(isolate, exportName, rows, options);
+        } finally {
+          isolate.rest();
+        }
+      });
+      last = result.catch(() => {});
+      return result;
+    },
+  };
+}
+
+/** Secrets and hosts are part of it: code with a grant never shares memory with code without. */
+function identity({ sha256, secrets, allowHosts = [] }: IsolateBundle): string {
+  const grants = JSON.stringify([Object.entries(secrets).sort(), [...allowHosts].sort()]);
+  return createHash("sha256").update(sha256).update(grants).digest("hex");
+}
+
+/** Folders of control planes that were ended by force. */
+function removeLeftovers(workDir: string): void {
+  for (const name of readdirSync(workDir)) {
+    const pid = Number(/^isolate-(\d+)-/.exec(name)?.[1] ?? 0);
+    if (pid > 0 && !isAlive(pid)) rmSync(join(workDir, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

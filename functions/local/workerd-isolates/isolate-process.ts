@@ -1,0 +1,202 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import { Client } from "undici";
+import { failureOfExit, IsolateFailure } from "./failure.ts";
+import type { Launcher } from "./limits.ts";
+import { lineSplitter } from "./log-lines.ts";
+import { watchMemory } from "./memory-watch.ts";
+
+const MAX_REPLY_BYTES = 16 * 1024 * 1024;
+const STDERR_TAIL = 8_000;
+
+export interface ProcessParams {
+  launcher: Launcher;
+  configPath: string;
+  socketPath: string;
+  memoryMiB: number;
+  startTimeoutMs: number;
+  onLine: (line: string) => void;
+}
+
+export interface IsolateProcess {
+  readonly pid: number;
+  readonly isAlive: boolean;
+  /** JSON in, JSON out. At the deadline, or when the signal aborts, the process is killed. */
+  request(body: unknown, timeoutMs: number, signal?: AbortSignal): Promise<{ status: number; json: unknown }>;
+  /** Resolves when the process is gone. */
+  end(): Promise<void>;
+}
+
+/** Starts one workerd and resolves when it listens. Throws {@link IsolateFailure} if it does not. */
+export async function startProcess(params: ProcessParams): Promise<IsolateProcess> {
+  const { launcher, configPath, socketPath } = params;
+  // A killed process leaves its socket behind, and workerd does not bind over it.
+  await rm(socketPath, { force: true });
+  const child = spawn(launcher.command, [...launcher.args, "serve", configPath, "config", "--control-fd=3"], {
+    env: {},
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
+  });
+  const ended = endOf(child, params);
+  child.stdout?.on("data", lineSplitter(params.onLine));
+  await listening(child, ended, params.startTimeoutMs);
+  const client = new Client("http://isolate", {
+    socketPath,
+    pipelining: 1,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxResponseSize: MAX_REPLY_BYTES,
+  });
+  return processOf(child, client, ended, params);
+}
+
+function processOf(
+  child: ChildProcess,
+  client: Client,
+  ended: Promise<IsolateFailure>,
+  { launcher, memoryMiB }: ProcessParams,
+): IsolateProcess {
+  const pid = child.pid ?? 0;
+  const isAlive = () => child.exitCode === null && child.signalCode === null;
+  const end = async () => {
+    child.kill("SIGKILL");
+    await ended;
+    await client.destroy();
+  };
+  return {
+    pid,
+    get isAlive() {
+      return isAlive();
+    },
+    end,
+    async request(body, timeoutMs, signal) {
+      signal?.throwIfAborted();
+      const stop = new AbortController();
+      let cause: "timeout" | "memory" | "caller" | undefined;
+      const stopFor = (why: NonNullable<typeof cause>) => {
+        cause ??= why;
+        stop.abort();
+      };
+      const onAbort = () => stopFor("caller");
+      const timer = setTimeout(() => stopFor("timeout"), timeoutMs);
+      const unwatch = launcher.limitsMemory
+        ? undefined
+        : watchMemory(pid, memoryMiB, () => stopFor("memory"));
+      signal?.addEventListener("abort", onAbort);
+      try {
+        return await exchange(client, body, stop.signal);
+      } catch (error) {
+        // A broken connection means that the process is about to end, and its end says why.
+        const failure = cause === undefined && isBroken(error) ? await soon(ended) : undefined;
+        // Whatever went wrong, the isolate's state is unknown now: it is never asked again.
+        await end();
+        signal?.throwIfAborted();
+        throw failure ?? failureFor(cause, error, timeoutMs, memoryMiB);
+      } finally {
+        clearTimeout(timer);
+        unwatch?.();
+        signal?.removeEventListener("abort", onAbort);
+      }
+    },
+  };
+}
+
+async function exchange(
+  client: Client,
+  body: unknown,
+  signal: AbortSignal,
+): Promise<{ status: number; json: unknown }> {
+  const reply = await client.request({
+    path: "/",
+    method: body === undefined ? "GET" : "POST",
+    signal,
+    ...(body === undefined
+      ? {}
+      : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+  });
+  return { status: reply.statusCode, json: parse(await reply.body.text()) };
+}
+
+function failureFor(
+  cause: string | undefined,
+  error: unknown,
+  timeoutMs: number,
+  memoryMiB: number,
+): IsolateFailure {
+  if (cause === "timeout") return new IsolateFailure("timeout", `no answer within ${timeoutMs} ms`);
+  if (cause === "memory") {
+    return new IsolateFailure("isolate_out_of_memory", `the isolate used more than its ${memoryMiB} MiB`);
+  }
+  return asFailure(error);
+}
+
+function isBroken(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return ["UND_ERR_SOCKET", "ECONNRESET", "ECONNREFUSED", "EPIPE", "ENOENT"].includes(code);
+}
+
+/** Resolves, never rejects, with what the end of the process means. */
+async function endOf(child: ChildProcess, { memoryMiB }: ProcessParams): Promise<IsolateFailure> {
+  let tail = "";
+  child.stderr?.on("data", (chunk: Buffer) => {
+    tail = (tail + chunk.toString("utf8")).slice(-STDERR_TAIL);
+  });
+  try {
+    // "close", not "exit": the reason may still be in the pipe.
+    const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
+    return failureOfExit({ code, signal }, tail, memoryMiB);
+  } catch (error) {
+    return asFailure(error);
+  }
+}
+
+async function listening(
+  child: ChildProcess,
+  ended: Promise<IsolateFailure>,
+  timeoutMs: number,
+): Promise<void> {
+  const control = child.stdio[3];
+  if (!control) throw new IsolateFailure("isolate_crashed", "the isolate has no control pipe");
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), timeoutMs);
+  try {
+    const failure = await Promise.race([
+      once(control, "data", { signal: abort.signal }).then(() => undefined),
+      ended,
+    ]);
+    if (failure) throw failure;
+  } catch (error) {
+    child.kill("SIGKILL");
+    await ended;
+    throw abort.signal.aborted
+      ? new IsolateFailure("timeout", `the isolate did not start within ${timeoutMs} ms`)
+      : asFailure(error);
+  } finally {
+    clearTimeout(timer);
+    abort.abort();
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // workerd answers in plain text when it gives up on a request, for example on one that can never end.
+    throw new IsolateFailure("isolate_crashed", text.slice(0, 300) || "the isolate gave an empty answer");
+  }
+}
+
+function soon(ended: Promise<IsolateFailure>): Promise<IsolateFailure | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(undefined), 2_000);
+    void ended.then((failure) => {
+      clearTimeout(timer);
+      resolve(failure);
+    });
+  });
+}
+
+function asFailure(error: unknown): IsolateFailure {
+  if (error instanceof IsolateFailure) return error;
+  return new IsolateFailure("isolate_crashed", error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,176 @@
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { SpotterError } from "../../../sdk/schema/errors.ts";
+import { parseWith } from "../../../sdk/schema/parse.ts";
+import {
+  isolateDescription,
+  isolateReply,
+  type IsolateOutcome,
+  type UserCodeExport,
+} from "../../../sdk/schema/user-code.ts";
+import type { IsolateBundle } from "../../ports/isolates.ts";
+import { BUNDLE_MODULE, configText, MAIN_MODULE, outboundModule } from "./config.ts";
+import { IsolateFailure } from "./failure.ts";
+import { startProcess, type IsolateProcess } from "./isolate-process.ts";
+import type { Launcher } from "./limits.ts";
+import { userMessage } from "./log-lines.ts";
+import { splitBundle, type SplitBundle } from "./source-positions.ts";
+
+export interface IsolateSettings {
+  launcher: Launcher;
+  workDir: string;
+  memoryMiB: number;
+  /** Longest time from start to the module being loaded. */
+  loadTimeoutMs: number;
+  idleTimeoutMs: number;
+  onMessage: (sha256: string, level: string, message: string) => void;
+}
+
+/** One bundle's process, started when it is needed and ended when it was idle for a while. */
+export class Isolate {
+  exports: UserCodeExport[] = [];
+  readonly #bundle: IsolateBundle;
+  readonly #settings: IsolateSettings;
+  readonly #source: SplitBundle;
+  #process: IsolateProcess | undefined;
+  #folder: string | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #calls = 0;
+  #closed = false;
+
+  constructor(bundle: IsolateBundle, settings: IsolateSettings) {
+    this.#bundle = bundle;
+    this.#settings = settings;
+    this.#source = splitBundle(bundle.code);
+  }
+
+  /** Whether nothing has run since the process started. */
+  get isFresh(): boolean {
+    return this.#process?.isAlive !== true || this.#calls === 0;
+  }
+
+  get isRunning(): boolean {
+    return this.#process?.isAlive === true;
+  }
+
+  /** Starts the process if none runs. Throws `user_code_invalid` if the module does not load. */
+  async start(): Promise<void> {
+    if (this.#closed) throw new SpotterError("isolate_crashed", "The isolates are closed.");
+    clearTimeout(this.#idle);
+    if (this.#process?.isAlive) return;
+    try {
+      await this.#launch();
+    } catch (error) {
+      await this.end();
+      throw error instanceof IsolateFailure ? this.#loadFailure(error.message, undefined) : error;
+    }
+  }
+
+  /** Throws {@link IsolateFailure} if the process is lost; the next call starts another. */
+  async run(
+    exportName: string,
+    rows: unknown[],
+    options: { timeoutMs: number; hostTimeoutMs: number; signal: AbortSignal | undefined },
+  ): Promise<IsolateOutcome[]> {
+    await this.start();
+    const running = this.#process;
+    if (!running) throw new IsolateFailure("isolate_crashed", "the isolate ended");
+    this.#calls += 1;
+    const body = { export: exportName, rows, secrets: this.#bundle.secrets, timeoutMs: options.timeoutMs };
+    const { status, json } = await running.request(body, options.hostTimeoutMs, options.signal);
+    const reply = isolateReply.safeParse(json);
+    if (status !== 200 || !reply.success || reply.data.results.length !== rows.length) {
+      await this.end();
+      const got = reply.success
+        ? `${reply.data.results.length} results for ${rows.length} rows`
+        : "no results";
+      throw new IsolateFailure("isolate_crashed", `the isolate answered ${status} with ${got}`);
+    }
+    return reply.data.results;
+  }
+
+  /** Message with the user's own position, secrets blacked out. */
+  explain(message: string, stack: string | undefined): { message: string; where?: string } {
+    const where = stack === undefined ? undefined : this.#source.positionOf(stack);
+    const text = where === undefined ? message : `${message} (${where})`;
+    return { message: this.#redact(text), ...(where === undefined ? {} : { where }) };
+  }
+
+  /** Ends the process in a while unless it is used again. */
+  rest(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => void this.end(), this.#settings.idleTimeoutMs).unref();
+  }
+
+  async end(): Promise<void> {
+    clearTimeout(this.#idle);
+    const [running, folder] = [this.#process, this.#folder];
+    this.#process = undefined;
+    this.#folder = undefined;
+    await running?.end();
+    if (folder) await rm(folder, { recursive: true, force: true });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.end();
+  }
+
+  async #launch(): Promise<void> {
+    const { launcher, memoryMiB, loadTimeoutMs } = this.#settings;
+    const folder = (this.#folder ??= await this.#writeFolder());
+    this.#process = await startProcess({
+      launcher,
+      configPath: join(folder, "config.capnp"),
+      socketPath: join(folder, "s"),
+      memoryMiB,
+      startTimeoutMs: loadTimeoutMs,
+      onLine: (line) => this.#onLine(line),
+    });
+    this.#calls = 0;
+    const { status, json } = await this.#process.request(undefined, loadTimeoutMs);
+    const load = (json as { load?: { message: string; stack: string } } | null)?.load;
+    if (load) throw this.#loadFailure(load.message, load.stack);
+    if (status !== 200) throw this.#loadFailure(`it answered ${status}`, undefined);
+    const described = parseWith(isolateDescription, json, "The module's description of itself", {
+      code: "user_code_invalid",
+      hint: "Bundle the file with this version of Spotter.",
+    });
+    this.exports = described.exports;
+  }
+
+  /** Readable by this user only; the socket in it is the isolate's only door. */
+  async #writeFolder(): Promise<string> {
+    const { workDir, memoryMiB } = this.#settings;
+    const allowHosts = this.#bundle.allowHosts ?? [];
+    const folder = await mkdtemp(join(workDir, `isolate-${process.pid}-`));
+    await chmod(folder, 0o700);
+    const config = configText({ socketPath: join(folder, "s"), heapMiB: memoryMiB, allowHosts });
+    await Promise.all([
+      writeFile(join(folder, "config.capnp"), config),
+      writeFile(join(folder, "main.mjs"), MAIN_MODULE),
+      writeFile(join(folder, "out.mjs"), outboundModule(allowHosts)),
+      writeFile(join(folder, BUNDLE_MODULE), this.#source.code),
+    ]);
+    return folder;
+  }
+
+  #loadFailure(message: string, stack: string | undefined): SpotterError {
+    const explained = this.explain(message, stack);
+    return new SpotterError("user_code_invalid", `The code does not load: ${explained.message}`, {
+      where: explained.where,
+      hint: "What stands outside of functions runs when the file is loaded, without network or files; correct it there.",
+    });
+  }
+
+  #onLine(line: string): void {
+    const entry = userMessage(line);
+    if (entry) this.#settings.onMessage(this.#bundle.sha256, entry.level, this.#redact(entry.message));
+  }
+
+  #redact(text: string): string {
+    // Very short values would black out half of every message and hide nothing.
+    const values = Object.entries(this.#bundle.secrets).filter(([, value]) => value.length >= 4);
+    return values.reduce((result, [name, value]) => result.replaceAll(value, `[secret ${name}]`), text);
+  }
+}

@@ -1,0 +1,46 @@
+import type { Verdict } from "../../sdk/schema/rollout.ts";
+import { rewardValue, type UserCodeExport } from "../../sdk/schema/user-code.ts";
+import type { IsolateResult } from "../ports/isolates.ts";
+
+/**
+ * One rollout's verdict from what each reward gave. The total is 0 if any precondition scored 0, else the sum
+ * of weight times score. A reward without a verdict is an error under its name, and then there is no total:
+ * "could not tell" is never 0.
+ */
+export function combineVerdict(
+  rewards: readonly UserCodeExport[],
+  results: readonly (IsolateResult | undefined)[],
+): Verdict {
+  const verdict: Verdict = { scores: {}, errors: {} };
+  rewards.forEach((reward, index) => {
+    const judged = judgedOf(reward, results[index]);
+    if ("error" in judged) verdict.errors[reward.name] = judged.error;
+    else verdict.scores[reward.name] = judged.score;
+  });
+  if (Object.keys(verdict.errors).length > 0 || rewards.length === 0) return verdict;
+  return { ...verdict, total: totalOf(Object.values(verdict.scores)) };
+}
+
+type Score = Verdict["scores"][string];
+type Judged = { score: Score } | { error: { code: string; message: string } };
+
+function judgedOf(reward: UserCodeExport, result: IsolateResult | undefined): Judged {
+  if (!result)
+    return { error: { code: "reward_invalid", message: `${reward.name}: there is no result for this row` } };
+  if ("error" in result) {
+    return { error: { code: result.error.code, message: `${reward.name}: ${result.error.message}` } };
+  }
+  const parsed = rewardValue.safeParse(result.value);
+  if (!parsed.success) {
+    const message = `${reward.name}: it returned something that is not a finite number or { score, metrics?, reason? }`;
+    return { error: { code: "reward_invalid", message } };
+  }
+  const value = typeof parsed.data === "number" ? { score: parsed.data } : parsed.data;
+  const { weight = 1, precondition = false } = reward;
+  return { score: { weight, precondition, ...value } };
+}
+
+function totalOf(scores: Score[]): number {
+  if (scores.some(({ precondition, score }) => precondition && score === 0)) return 0;
+  return scores.reduce((sum, { weight, score }) => sum + weight * score, 0);
+}

@@ -1,0 +1,71 @@
+import type { RewardRow, Verdict } from "../../sdk/schema/rollout.ts";
+import type { RewardSetup } from "../../sdk/schema/run-spec.ts";
+import type { UserCodeExport } from "../../sdk/schema/user-code.ts";
+import type { Deps } from "../deps.ts";
+import type { IsolateHandle, IsolateResult } from "../ports/isolates.ts";
+import { combineVerdict } from "./combine.ts";
+import { loadedIsolate } from "./loaded.ts";
+import { getUserCode } from "./records.ts";
+import { selectRewards } from "./select-rewards.ts";
+
+/** Rows per call of an isolate; several judges take turns batch by batch. */
+const BATCH_ROWS = 64;
+
+/**
+ * Judges rows with every reward of a setup. One verdict a row, in order; a reward that gave none is an error
+ * in the row's verdict, never an exception.
+ *
+ * @throws SpotterError `not_found` for unknown code or secrets, `reward_missing` for names that are no rewards,
+ * `user_code_invalid` if the code does not load.
+ */
+export async function judgeRows(
+  deps: Deps,
+  setup: RewardSetup,
+  rows: readonly RewardRow[],
+  options: { signal?: AbortSignal } = {},
+): Promise<Verdict[]> {
+  const { handle, rewards } = await openRewards(deps, setup);
+  const verdicts: Verdict[] = [];
+  for (let start = 0; start < rows.length; start += BATCH_ROWS) {
+    const batch = rows.slice(start, start + BATCH_ROWS);
+    const byReward = await callRewards(handle, rewards, batch, setup.timeoutMs, options.signal);
+    for (const index of batch.keys()) {
+      verdicts.push(
+        combineVerdict(
+          rewards,
+          byReward.map((results) => results[index]),
+        ),
+      );
+    }
+  }
+  return verdicts;
+}
+
+export interface OpenRewards {
+  handle: IsolateHandle;
+  rewards: UserCodeExport[];
+  /** File name for messages. */
+  name: string;
+}
+
+/** The isolate and the rewards that a setup names. */
+export async function openRewards(deps: Deps, setup: RewardSetup): Promise<OpenRewards> {
+  const { name } = await getUserCode(deps, setup.code.sha256);
+  const handle = await loadedIsolate(deps, setup.code);
+  return { handle, name, rewards: selectRewards(handle.exports, setup.names, name) };
+}
+
+/** Results by reward, then by row. */
+export function callRewards(
+  handle: IsolateHandle,
+  rewards: readonly UserCodeExport[],
+  rows: RewardRow[],
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<IsolateResult[][]> {
+  return Promise.all(
+    rewards.map((reward) =>
+      handle.call(reward.name, rows, { timeoutMs: reward.timeoutMs ?? timeoutMs, signal }),
+    ),
+  );
+}

@@ -1,0 +1,57 @@
+import * as z from "zod/mini";
+import { sha256 } from "../../sdk/schema/common.ts";
+import { parseWith } from "../../sdk/schema/parse.ts";
+import { judgeRequest, judgeResponse, userCodeRecord } from "../../sdk/schema/user-code.ts";
+import type { Control } from "../control.ts";
+import { readBody } from "../http/body.ts";
+import { route, type Route } from "../http/route.ts";
+import { judgeRows } from "./judge.ts";
+import { getUserCode } from "./records.ts";
+import { putUserCode } from "./user-code.ts";
+
+/** Dictionaries and the like are bundled in; models are not. */
+const MAX_BUNDLE_BYTES = 64 * 1024 * 1024;
+
+export function userCodeRoutes(control: Control): Route[] {
+  return [
+    route({
+      method: "put",
+      path: "/user-code/:sha256",
+      access: "write",
+      summary: "Upload bundled user code under the SHA-256 of the body; it is loaded once in an isolate",
+      rawBody: "bytes",
+      maxBodyBytes: MAX_BUNDLE_BYTES,
+      query: z.object({ name: z.optional(z.string().check(z.minLength(1), z.maxLength(200))) }),
+      response: userCodeRecord,
+      async handle({ c, param, query }) {
+        const hash = parseWith(sha256, param("sha256"), "The hash");
+        return putUserCode(control, hash, await readBody(c, MAX_BUNDLE_BYTES), query.name ?? "user code");
+      },
+    }),
+    route({
+      method: "get",
+      path: "/user-code/:sha256",
+      access: "write",
+      summary: "Get the record of user code",
+      response: userCodeRecord,
+      handle: ({ param }) => getUserCode(control, param("sha256")),
+    }),
+    route({
+      method: "post",
+      path: "/user-code/:sha256/rewards",
+      access: "write",
+      summary: "Judge rows with the rewards of stored user code",
+      body: judgeRequest,
+      response: judgeResponse,
+      async handle({ c, param, body }) {
+        const setup = {
+          code: { sha256: param("sha256"), secrets: [] },
+          names: body.names,
+          timeoutMs: body.timeoutMs,
+          maxMissingShare: 1,
+        };
+        return { verdicts: await judgeRows(control, setup, body.rows, { signal: c.req.raw.signal }) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,45 @@
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import type { UserCodeRecord } from "../../sdk/schema/user-code.ts";
+import type { Deps } from "../deps.ts";
+import { sha256Of } from "../records/hash.ts";
+import { getUserCode, userCodeBlob, userCodeKey } from "./records.ts";
+
+/** Takes in a bundle: checks the hash, loads it once in an isolate, and keeps it. What is known is kept as it is. */
+export async function putUserCode(
+  deps: Deps,
+  sha256: string,
+  code: Uint8Array,
+  name: string,
+): Promise<UserCodeRecord> {
+  const hash = sha256Of(code);
+  if (hash !== sha256) {
+    throw new SpotterError("invalid_input", `The body hashes to ${hash}, not to ${sha256}.`, {
+      hint: "Send the bundle unchanged, under the SHA-256 of its bytes.",
+    });
+  }
+  const known = await deps.store.get<UserCodeRecord>(userCodeKey(sha256));
+  if (known) return known.value;
+  // Without any grant: loading must not need a secret.
+  const handle = await deps.isolates.load({ sha256, code, secrets: {} });
+  await deps.blobs.put(userCodeBlob(sha256), code, { sha256 });
+  const record: UserCodeRecord = {
+    v: 1,
+    sha256,
+    name,
+    exports: handle.exports,
+    bytes: code.byteLength,
+    createdAtMs: deps.clock.now(),
+  };
+  await deps.store.put(userCodeKey(sha256), record);
+  return record;
+}
+
+/** The code itself. */
+export async function userCodeBytes(deps: Deps, sha256: string): Promise<Uint8Array> {
+  const { name } = await getUserCode(deps, sha256);
+  const code = await deps.blobs.bytes(userCodeBlob(sha256));
+  if (code) return code;
+  throw new SpotterError("not_found", `The bundle of ${name} (${sha256}) is gone.`, {
+    hint: "Upload it again with PUT /user-code/:sha256.",
+  });
+}

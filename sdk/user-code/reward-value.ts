@@ -1,0 +1,61 @@
+import type { IsolateOutcome } from "../schema/user-code.ts";
+
+const MAX_REASON = 2_000;
+
+/**
+ * Checks what a reward returned where the real value is still at hand: JSON would turn NaN into null and lose
+ * undefined. The control plane checks the shape again, because an isolate is not to be trusted.
+ */
+export function rewardOutcome(value: unknown): IsolateOutcome {
+  if (typeof value === "number") {
+    return Number.isFinite(value) ? { value } : invalid(`it returned ${value}`, "a score must be finite");
+  }
+  if (typeof value === "boolean") return invalid(`it returned ${value}`, "return 1 or 0");
+  if (Array.isArray(value)) {
+    return invalid(
+      `it returned an array of ${value.length}`,
+      "a reward is called once a row and returns one score",
+    );
+  }
+  if (typeof value !== "object" || value === null) {
+    return invalid(`it returned ${nameOf(value)}`, "return a number or { score, metrics?, reason? }");
+  }
+  return objectOutcome(value as Record<string, unknown>);
+}
+
+function objectOutcome(value: Record<string, unknown>): IsolateOutcome {
+  const { score, metrics, reason, ...rest } = value;
+  const unknown = Object.keys(rest);
+  if (unknown.length > 0) {
+    return invalid(`it returned an object with ${unknown.join(", ")}`, "known keys: score, metrics, reason");
+  }
+  if (typeof score !== "number" || !Number.isFinite(score)) {
+    return invalid(`it returned { score: ${nameOf(score)} }`, "score must be a finite number");
+  }
+  if (reason !== undefined && typeof reason !== "string")
+    return invalid(`its reason is ${nameOf(reason)}`, "use text");
+  if (metrics !== undefined && (typeof metrics !== "object" || metrics === null || Array.isArray(metrics))) {
+    return invalid(`its metrics are ${nameOf(metrics)}`, "use an object of numbers");
+  }
+  const bad = Object.entries(metrics ?? {}).find(([, number]) => !Number.isFinite(number));
+  if (bad) return invalid(`its metric "${bad[0]}" is ${nameOf(bad[1])}`, "metrics must be finite numbers");
+  return {
+    value: {
+      score,
+      ...(metrics === undefined ? {} : { metrics }),
+      ...(reason === undefined ? {} : { reason: reason.slice(0, MAX_REASON) }),
+    },
+  };
+}
+
+function invalid(what: string, remedy: string): IsolateOutcome {
+  return { error: { code: "reward_invalid", message: `${what}; ${remedy}` } };
+}
+
+function nameOf(value: unknown): string {
+  if (value === undefined) return "nothing (undefined)";
+  if (typeof value === "string") return `the text ${JSON.stringify(value.slice(0, 40))}`;
+  if (typeof value === "number" || typeof value === "boolean" || value === null) return String(value);
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
