@@ -29,6 +29,8 @@ export const rewardSetup = z.strictObject({
   maxMissingShare: z._default(z.number().check(z.gte(0), z.lte(1)), 0.2),
 });
 
+export type RewardSetup = z.infer<typeof rewardSetup>;
+
 export const adapterSpec = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("full") }),
   z.strictObject({
