@@ -1,0 +1,64 @@
+import * as ops from "../ops/index.ts";
+import type { Tape } from "../tape.ts";
+import type { Value } from "../value.ts";
+
+export interface LogLikelihoodParams {
+  /** [M, D]: last hidden states of the rows that predict a learnt token. */
+  hidden: Value;
+  /** [V, D]: the output embedding, tied or not. */
+  head: Value;
+  /** int64 [M, 1]: the tokens that came. */
+  targets: Value;
+  /** Scalar: logits are multiplied by it. */
+  inverseTemperature: Value;
+}
+
+export interface LogLikelihood {
+  /** [M, 1]: log-probability of each target. */
+  logprob: Value;
+  /** [M, 1]: entropy of the distribution each target was drawn from, in nats. */
+  entropy: Value;
+  /**
+   * Starts the backward pass of a loss through its derivative `-dLoss/dlogprob` [M, 1]. In closed form
+   * `dLoss/dlogits = coefficient (softmax - onehot)`; since it is linear in both, neither the product with
+   * the coefficient nor the one-hot part is ever written out at [M, V].
+   */
+  seed(coefficient: Value): void;
+}
+
+/** The language-model head and the log-probability of given tokens. */
+export function logLikelihood(tape: Tape, params: LogLikelihoodParams): LogLikelihood {
+  const { graph } = tape;
+  const { hidden, head, targets, inverseTemperature } = params;
+  const [rows = 0] = hidden.shape;
+  const [vocabulary = 0] = head.shape;
+  const scaled = ops.multiply(graph, hidden, inverseTemperature);
+  const logits = ops.matMul(graph, scaled, head, { transB: true });
+  const logSoftmax = ops.logSoftmax(graph, logits);
+  const logprob = ops.gatherColumns(graph, logSoftmax, targets);
+  const p = ops.exp(graph, logSoftmax);
+  // A dot product per row, so that p log p is never written out.
+  const dots = ops.matMul(
+    graph,
+    ops.reshape(graph, p, [rows, 1, vocabulary]),
+    ops.reshape(graph, logSoftmax, [rows, vocabulary, 1]),
+    { alpha: -1 },
+  );
+  const entropy = ops.reshape(graph, dots, [rows, 1]);
+  return { logprob, entropy, seed };
+
+  function seed(coefficient: Value): void {
+    const flatTargets = ops.reshape(graph, targets, [rows]);
+    if (tape.requires(hidden)) {
+      const expected = ops.matMul(graph, p, head);
+      const difference = ops.subtract(graph, expected, ops.gather(graph, head, flatTargets));
+      const factor = ops.multiply(graph, coefficient, inverseTemperature);
+      tape.accumulate(hidden, ops.multiply(graph, difference, factor));
+    }
+    if (tape.requires(head)) {
+      const weighted = ops.multiply(graph, scaled, coefficient);
+      tape.accumulateProduct(head, p, weighted, { transA: true });
+      tape.accumulateRows(head, flatTargets, ops.negate(graph, weighted));
+    }
+  }
+}

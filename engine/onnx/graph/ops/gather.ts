@@ -1,0 +1,63 @@
+import { sameShape } from "../dim.ts";
+import type { Graph } from "../graph.ts";
+import { int, string, type Value } from "../value.ts";
+import { expand, unsqueeze } from "./layout.ts";
+
+/** Rows of `table` [R, ...] at `rows` (int64, any shape). */
+export function gather(graph: Graph, table: Value, rows: Value): Value {
+  return graph.add({
+    op: "Gather",
+    inputs: [table, rows],
+    attributes: { axis: int(0) },
+    outputs: [{ type: table.type, shape: [...rows.shape, ...table.shape.slice(1)] }],
+  })[0];
+}
+
+/** From `x` [M, V] the element of each row at `columns` [M, 1]. */
+export function gatherColumns(graph: Graph, x: Value, columns: Value): Value {
+  return graph.add({
+    op: "GatherElements",
+    inputs: [x, columns],
+    attributes: { axis: int(1) },
+    outputs: [{ type: x.type, shape: columns.shape }],
+  })[0];
+}
+
+/** From `x` [B, S, D] one row per batch entry, `rows` being [B, 1]. Gives [B, D]. */
+export function gatherPerBatch(graph: Graph, x: Value, rows: Value): Value {
+  const [batch, , width] = x.shape;
+  if (batch === undefined || width === undefined || !sameShape(rows.shape, [batch, 1])) {
+    throw new RangeError(`No row per entry of [${x.shape}] by [${rows.shape}]`);
+  }
+  return graph.add({
+    op: "GatherND",
+    inputs: [x, rows],
+    attributes: { batch_dims: int(1) },
+    outputs: [{ type: x.type, shape: [batch, width] }],
+  })[0];
+}
+
+/**
+ * Adds `updates` [M, D] to the rows `rows` [M] of `table` [R, D]; a row may come several times.
+ *
+ * ScatterElements and not ScatterND: the latter adds from several threads at once on CPU and loses additions
+ * where rows repeat.
+ */
+export function addToRows(graph: Graph, table: Value, rows: Value, updates: Value): Value {
+  const index = expand(graph, unsqueeze(graph, rows, 1), updates.shape);
+  return graph.add({
+    op: "ScatterElements",
+    inputs: [table, index, updates],
+    attributes: { axis: int(0), reduction: string("add") },
+    outputs: [{ type: table.type, shape: table.shape }],
+  })[0];
+}
+
+/** Puts `updates` [M, D] into the rows `rows` [M] of `table` [R, D]; every row at most once. */
+export function setRows(graph: Graph, table: Value, rows: Value, updates: Value): Value {
+  return graph.add({
+    op: "ScatterND",
+    inputs: [table, unsqueeze(graph, rows, 1), updates],
+    outputs: [{ type: table.type, shape: table.shape }],
+  })[0];
+}

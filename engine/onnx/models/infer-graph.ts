@@ -1,0 +1,90 @@
+import { Graph } from "../graph/graph.ts";
+import * as ops from "../graph/ops/index.ts";
+import { Tape } from "../graph/tape.ts";
+import type { Value } from "../graph/value.ts";
+import { declareWeights, type WeightMode } from "./graph-weights.ts";
+import { finalNorm, headWeight, llamaBlocks } from "./llama-blocks.ts";
+import type { Policy } from "./policy.ts";
+import { rotaryTables } from "./rotary-tables.ts";
+
+export interface InferGraphParams {
+  base: WeightMode;
+  adapter: WeightMode;
+  /** Rows of the rotary tables: the longest sequence. */
+  maxPositions: number;
+}
+
+/** Names of one layer's cache tensors. */
+export function cacheNames(
+  layer: number,
+): Record<"pastKey" | "pastValue" | "presentKey" | "presentValue", string> {
+  return {
+    pastKey: `past_key_${layer}`,
+    pastValue: `past_value_${layer}`,
+    presentKey: `present_key_${layer}`,
+    presentValue: `present_value_${layer}`,
+  };
+}
+
+/**
+ * The graph for prefill and decode, in one, over a cache that is written in place.
+ *
+ * Inputs, B sequences of S new tokens each, a cache of T positions:
+ * - `ids` int64 [B, S]: the new tokens. S > 1 with something in the cache needs B = 1.
+ * - `seqlens_k` int32 [B]: positions in the cache after this run, less one. Decoding a token at position p:
+ *   p. A first prompt of n tokens, right-padded to S: n - 1. Whatever lies behind is ignored.
+ * - `total` int32 []: the largest `seqlens_k` + 1; any larger value up to T does as well.
+ * - `last` int64 [B, 1]: the row of `ids` whose successor is wanted; 0 when decoding.
+ * - `inv_temperature` float32 [B, 1]: logits are multiplied by it before the softmax.
+ * - `past_key_l`, `past_value_l` float32 [B, KV, T, hd] for each layer l.
+ * - the weights under their own names, where they are shared.
+ *
+ * Outputs:
+ * - `logits` float32 [B, V], without the temperature.
+ * - `probs` float32 [B, V]: softmax(logits * inv_temperature).
+ * - `present_key_l`, `present_value_l`: fetch into the very tensors given as past.
+ */
+export function inferGraph(policy: Policy, params: InferGraphParams): Graph {
+  const { config } = policy;
+  const { heads, keyValueHeads, headSize, hiddenSize } = config;
+  const graph = new Graph();
+  const tape = new Tape(graph);
+  const ids = graph.input("ids", "int64", ["B", "S"]);
+  const seqlensK = graph.input("seqlens_k", "int32", ["B"]);
+  const total = graph.input("total", "int32", []);
+  const last = graph.input("last", "int64", ["B", 1]);
+  const inverseTemperature = graph.input("inv_temperature", "float32", ["B", 1]);
+  const weights = declareWeights(graph, policy, params);
+  const rotary = rotaryTables(graph, config, params.maxPositions);
+
+  const attend = (layer: number, projected: Value[]): Value => {
+    const names = cacheNames(layer);
+    const cache = ["B", keyValueHeads, "T", headSize];
+    const [query, key, value] = projected.map((x) => ops.reshape(graph, x, ["B", "S", Number(x.shape[1])]));
+    if (query === undefined) throw new RangeError("Attention has no query");
+    const { attended, presentKey, presentValue } = ops.groupQueryAttention(graph, {
+      query,
+      key,
+      value,
+      pastKey: graph.input(names.pastKey, "float32", cache),
+      pastValue: graph.input(names.pastValue, "float32", cache),
+      seqlensK,
+      total,
+      rotary,
+      heads,
+      keyValueHeads,
+      headSize,
+    });
+    graph.output(names.presentKey, presentKey);
+    graph.output(names.presentValue, presentValue);
+    return ops.reshape(graph, attended, ["B*S", heads * headSize]);
+  };
+
+  const x = llamaBlocks(tape, config, weights, ops.reshape(graph, ids, ["B*S"]), attend);
+  const rows = ops.gatherPerBatch(graph, ops.reshape(graph, x, ["B", "S", hiddenSize]), last);
+  const hidden = finalNorm(tape, config, weights, rows);
+  const logits = ops.matMul(graph, hidden, headWeight(config, weights), { transB: true });
+  graph.output("logits", logits);
+  graph.output("probs", ops.softmax(graph, ops.multiply(graph, logits, inverseTemperature)));
+  return graph;
+}

@@ -1,0 +1,113 @@
+import * as diff from "../graph/diff/index.ts";
+import type { Tape } from "../graph/tape.ts";
+import type { Value } from "../graph/value.ts";
+import type { LlamaConfig } from "./llama-config.ts";
+import {
+  EMBEDDING,
+  FINAL_NORM,
+  HEAD,
+  PROJECTION_GROUPS,
+  groupName,
+  layerName,
+  projectionRows,
+  type ProjectionGroup,
+} from "./llama-parameters.ts";
+import { loraAName, loraBName } from "./lora.ts";
+import type { LoraAdapter } from "./lora.ts";
+
+/** The weights of a graph, by the names of `llamaParameters` and of the adapter. */
+export interface GraphWeights {
+  get(name: string): Value;
+  adapter: LoraAdapter | undefined;
+}
+
+/**
+ * Attention of one layer.
+ *
+ * @param projected [N, (H + 2 KV) hd] in one, or query, key and value
+ * @returns [N, H hd]
+ */
+export type Attend = (layer: number, projected: Value[]) => Value;
+
+/**
+ * The blocks of a Llama over flattened rows: everything but how attention is done, which is where training
+ * and decoding differ.
+ *
+ * @param ids int64 [N]
+ * @returns [N, D], before the final norm
+ */
+export function llamaBlocks(
+  tape: Tape,
+  config: LlamaConfig,
+  weights: GraphWeights,
+  ids: Value,
+  attend: Attend,
+): Value {
+  const { normEpsilon } = config;
+  let x = diff.embedding(tape, weights.get(EMBEDDING), ids);
+  for (let layer = 0; layer < config.layers; layer++) {
+    const norm = (name: string): Value =>
+      diff.rmsNorm(tape, x, weights.get(layerName(layer, `${name}.weight`)), normEpsilon);
+    const into = (group: ProjectionGroup, input: Value): Value[] =>
+      project(tape, config, weights, layer, group, input);
+    const [attended] = into("o", attend(layer, into("qkv", norm("input_layernorm"))));
+    x = diff.add(tape, x, only(attended));
+    const [gate, up] = parts(tape, config, "gateUp", into("gateUp", norm("post_attention_layernorm")));
+    const hidden = diff.multiply(tape, diff.silu(tape, only(gate)), only(up));
+    const [down] = into("down", hidden);
+    x = diff.add(tape, x, only(down));
+  }
+  return x;
+}
+
+/** The final norm, over whichever rows are of interest. */
+export function finalNorm(tape: Tape, config: LlamaConfig, weights: GraphWeights, x: Value): Value {
+  return diff.rmsNorm(tape, x, weights.get(FINAL_NORM), config.normEpsilon);
+}
+
+/** The output embedding [V, D]. */
+export function headWeight(config: LlamaConfig, weights: GraphWeights): Value {
+  return weights.get(config.tiedEmbeddings ? EMBEDDING : HEAD);
+}
+
+/** A group's projections one by one, cut where {@link project} left them in one. */
+export function parts(tape: Tape, config: LlamaConfig, group: ProjectionGroup, projected: Value[]): Value[] {
+  const sizes = PROJECTION_GROUPS[group].map((projection) => projectionRows(config, projection));
+  return projected.length === sizes.length ? projected : diff.split(tape, only(projected[0]), sizes);
+}
+
+/** A group's linear layer: in one without an adapter on it, else its projections one by one. */
+function project(
+  tape: Tape,
+  config: LlamaConfig,
+  weights: GraphWeights,
+  layer: number,
+  group: ProjectionGroup,
+  x: Value,
+): Value[] {
+  const { adapter } = weights;
+  const base = diff.linear(tape, x, weights.get(groupName(layer, group)));
+  const targets = adapter?.targetsOf(group) ?? [];
+  if (adapter === undefined || targets.length === 0) return [base];
+  const reduced = diff.linear(tape, x, weights.get(loraAName(layer, group)));
+  const inputs =
+    targets.length === 1
+      ? [reduced]
+      : diff.split(
+          tape,
+          reduced,
+          targets.map(() => adapter.rank),
+        );
+  const outputs = parts(tape, config, group, [base]);
+  return outputs.map((output, index) => {
+    const projection = PROJECTION_GROUPS[group][index];
+    const input = inputs[targets.findIndex((target) => target === projection)];
+    if (projection === undefined || input === undefined) return output;
+    return diff.linear(tape, input, weights.get(loraBName(layer, projection)), output, adapter.scale);
+  });
+}
+
+function only(value: Value | undefined): Value {
+  if (value === undefined) throw new RangeError("A projection is missing");
+  return value;
+}

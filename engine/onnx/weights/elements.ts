@@ -1,0 +1,58 @@
+/** Bytes of one element of each type we read. */
+export const ELEMENT_BYTES = { F32: 4, F16: 2, BF16: 2 } as const;
+export type ElementType = keyof typeof ELEMENT_BYTES;
+
+/** Little-endian `bytes` as float32. */
+export function decodeElements(type: ElementType, bytes: Uint8Array, target: Float32Array): void {
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+  if (type === "F32") {
+    target.set(new Float32Array(aligned.buffer, aligned.byteOffset, target.length));
+    return;
+  }
+  const halves = new Uint16Array(aligned.buffer, aligned.byteOffset, target.length);
+  const bits = new Uint32Array(target.buffer, target.byteOffset, target.length);
+  const table = type === "F16" ? halfTable() : undefined;
+  for (let i = 0; i < halves.length; i++) {
+    const half = halves[i] ?? 0;
+    bits[i] = table === undefined ? half << 16 : (table[half] ?? 0);
+  }
+}
+
+/** float32 as little-endian bytes of another type. */
+export function encodeElements(type: "F32" | "BF16", data: Float32Array): Uint8Array {
+  if (type === "F32") return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  const bits = new Uint32Array(data.buffer, data.byteOffset, data.length);
+  const halves = new Uint16Array(data.length);
+  for (let i = 0; i < bits.length; i++) halves[i] = roundToBfloat16(bits[i] ?? 0);
+  return new Uint8Array(halves.buffer);
+}
+
+/** Nearest, ties to even; a NaN stays one. */
+function roundToBfloat16(bits: number): number {
+  if ((bits & 0x7fffffff) > 0x7f800000) return (bits >>> 16) | 0x40;
+  return (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16;
+}
+
+let table: Uint32Array | undefined;
+
+/** Every half-precision pattern as float32 bits; one table look-up beats unpacking each element. */
+function halfTable(): Uint32Array {
+  if (table !== undefined) return table;
+  const value = new Float32Array(1);
+  const bits = new Uint32Array(value.buffer);
+  table = new Uint32Array(1 << 16);
+  for (let half = 0; half < table.length; half++) {
+    value[0] = halfToNumber(half);
+    table[half] = bits[0] ?? 0;
+  }
+  return table;
+}
+
+function halfToNumber(half: number): number {
+  const sign = half & 0x8000 ? -1 : 1;
+  const exponent = (half >>> 10) & 31;
+  const fraction = half & 1023;
+  if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
