@@ -1,0 +1,24 @@
+/** The name of `candidates` that is fewest edits away, if it is close enough to be what was meant. */
+export function nearestName(name: string, candidates: readonly string[]): string | undefined {
+  const scored = candidates
+    .map((candidate) => ({ candidate, edits: editDistance(fold(name), fold(candidate)) }))
+    .sort((a, b) => a.edits - b.edits)[0];
+  return scored && scored.edits <= Math.max(1, Math.floor(name.length / 3)) ? scored.candidate : undefined;
+}
+
+function fold(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_]/g, "");
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

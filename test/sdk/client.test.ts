@@ -1,0 +1,134 @@
+import * as z from "zod/mini";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { Client } from "../../sdk/client.ts";
+import { fakeServer, freePort, send, sendError } from "./fake-server.ts";
+
+const answer = z.object({ ok: z.boolean() });
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  Client.setDefault(undefined);
+});
+
+describe("Client", () => {
+  it("sends the key, the query and the body, and checks the answer", async () => {
+    const { client, requests } = await fakeServer({ "POST /things": () => ({ ok: true }) });
+    const query = { after: "a b", limit: undefined };
+    expect(await client.request(answer, "POST", "/things", { json: { x: 1 }, query })).toEqual({ ok: true });
+    expect(requests[0]).toMatchObject({ query: { after: "a b" }, body: '{"x":1}' });
+    expect(requests[0]?.headers).toMatchObject({
+      authorization: "Bearer test-key",
+      "content-type": "application/json",
+    });
+  });
+
+  it("reads SPOTTER_URL and SPOTTER_API_KEY, with or without /v1", async () => {
+    const { url, requests } = await fakeServer({ "GET /things": () => ({ ok: true }) });
+    vi.stubEnv("SPOTTER_URL", `${url}/v1/`);
+    vi.stubEnv("SPOTTER_API_KEY", "env-key");
+    await Client.default().request(answer, "GET", "/things");
+    expect(requests[0]?.headers.authorization).toBe("Bearer env-key");
+  });
+
+  it("can be replaced as the default", async () => {
+    const { client } = await fakeServer();
+    Client.setDefault(client);
+    expect(Client.default()).toBe(client);
+  });
+
+  it("turns error bodies into coded errors", async () => {
+    const { client } = await fakeServer({
+      "GET /own": (_, response) => sendError(response, 409, "conflict", "It serves something else."),
+      "GET /openai": (_, response) =>
+        send(response, 404, {
+          error: { message: "No model x.", type: "x", param: null, code: "model_not_found" },
+        }),
+      "GET /proxy": (_, response) => response.writeHead(403).end("<html>no</html>") && undefined,
+    });
+    await expect(client.request(answer, "GET", "/own")).rejects.toMatchObject({
+      code: "conflict",
+      message: "It serves something else.",
+      hint: "Do better.",
+    });
+    await expect(client.request(answer, "GET", "/openai")).rejects.toMatchObject({ code: "model_not_found" });
+    await expect(client.request(answer, "GET", "/proxy")).rejects.toMatchObject({ code: "forbidden" });
+  });
+
+  it.each([429, 500, 502, 503, 504])("tries again on %i", async (status) => {
+    let tries = 0;
+    const { client } = await fakeServer({
+      "GET /things": (_, response) => {
+        if (++tries < 3) return sendError(response, status, "internal", "Not now.");
+        return { ok: true };
+      },
+    });
+    expect(await client.request(answer, "GET", "/things")).toEqual({ ok: true });
+    expect(tries).toBe(3);
+  });
+
+  it("does not try again where the server says so", async () => {
+    let tries = 0;
+    const { client } = await fakeServer({
+      "GET /things": (_, response) => {
+        tries++;
+        send(
+          response,
+          503,
+          { error: { code: "capacity", kind: "capacity", message: "Full." } },
+          { "x-should-retry": "false" },
+        );
+      },
+    });
+    await expect(client.request(answer, "GET", "/things")).rejects.toMatchObject({ code: "capacity" });
+    expect(tries).toBe(1);
+  });
+
+  it("repeats an unsafe request only if it cannot have arrived", async () => {
+    let tries = 0;
+    const { client } = await fakeServer({
+      "POST /broken": (_, response) => {
+        tries++;
+        response.socket?.destroy();
+      },
+      "POST /busy": (_, response) => {
+        if (++tries === 1) return sendError(response, 503, "capacity", "Later.");
+        return { ok: true };
+      },
+    });
+    await expect(client.request(answer, "POST", "/broken", { retry: "unsent" })).rejects.toMatchObject({
+      code: "daemon_unreachable",
+    });
+    expect(tries).toBe(1);
+    tries = 0;
+    expect(await client.request(answer, "POST", "/busy", { retry: "unsent" })).toEqual({ ok: true });
+  });
+
+  it("names the place nobody answers at", async () => {
+    const free = await freePort();
+    const client = new Client({ url: `http://127.0.0.1:${free}`, maxAttempts: 2, retryDelayMs: 1 });
+    await expect(client.request(answer, "GET", "/things")).rejects.toMatchObject({
+      code: "daemon_unreachable",
+      message: `Cannot reach http://127.0.0.1:${free}: ECONNREFUSED.`,
+    });
+  });
+
+  it("gives up after timeoutMs, and at once when the caller aborts", async () => {
+    const { client } = await fakeServer({ "GET /things": () => undefined });
+    const options = { timeoutMs: 30, maxAttempts: 1 };
+    await expect(client.request(answer, "GET", "/things", options)).rejects.toMatchObject({
+      code: "timeout",
+    });
+    const signal = AbortSignal.timeout(10);
+    await expect(client.request(answer, "GET", "/things", { signal })).rejects.toMatchObject({
+      name: "TimeoutError",
+    });
+  });
+
+  it("says that the versions differ when an answer does not fit", async () => {
+    const { client } = await fakeServer({ "GET /things": () => ({ ok: "yes" }) });
+    await expect(client.request(answer, "GET", "/things")).rejects.toMatchObject({
+      code: "internal",
+      message: expect.stringContaining("ok: is a string, expected boolean") as string,
+    });
+  });
+});
