@@ -108,7 +108,7 @@ export function createTransport(params: TransportParams): Transport {
                 headers: { "content-type": "application/json" },
               }),
         },
-        async (response) => (await response.json()),
+        async (response) => await response.json(),
       ),
   };
 }

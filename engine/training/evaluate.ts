@@ -1,0 +1,83 @@
+import type { DatasetRow } from "../../sdk/schema/dataset.ts";
+import type { RunSpec } from "../../sdk/schema/run-spec.ts";
+import type { Verdict } from "../../sdk/schema/rollout.ts";
+import type { JobClient } from "../agent.ts";
+import type { EngineApi } from "../onnx/engine-api.ts";
+import { meanOf } from "./grpo.ts";
+import { rewardRowOf, sampleAll } from "./samples.ts";
+import { seedOf } from "./seeds.ts";
+import { sftSequence } from "./sft-step.ts";
+import type { PromptCodec } from "./text.ts";
+import { rewardMetrics } from "./verdicts.ts";
+
+export interface EvaluateParams {
+  spec: RunSpec;
+  engine: EngineApi;
+  codec: PromptCodec;
+  client: Pick<JobClient, "judge">;
+  rows: readonly DatasetRow[];
+  signal: AbortSignal;
+}
+
+/** Rows judged or scored in one call. */
+const CHUNK = 128;
+
+/**
+ * Metrics of the held-out rows, all under `eval/`: the rewards of one answer a row (sampled as in training,
+ * with the same seeds every time, so that evaluations differ by the weights alone), and for sft the loss.
+ */
+export async function evaluate(params: EvaluateParams): Promise<Record<string, number>> {
+  return {
+    ...(params.spec.rewards === undefined ? {} : await rewardsOf(params)),
+    ...(params.spec.kind === "sft" ? await lossOf(params) : {}),
+  };
+}
+
+async function rewardsOf({
+  spec,
+  engine,
+  codec,
+  client,
+  rows,
+  signal,
+}: EvaluateParams): Promise<Record<string, number>> {
+  const verdicts: Verdict[] = [];
+  let tokens = 0;
+  for (let first = 0; first < rows.length; first += CHUNK) {
+    const requests = rows.slice(first, first + CHUNK).map((row, offset) => ({
+      index: first + offset,
+      group: first + offset,
+      row,
+      promptIds: codec.promptIds(row),
+      seed: seedOf(spec.seed, "eval", first + offset),
+    }));
+    const samples = await sampleAll(engine, codec, spec.rollout, requests, signal);
+    verdicts.push(...(await client.judge(samples.map((sample) => rewardRowOf(sample, codec)))));
+    tokens += samples.reduce((sum, sample) => sum + sample.ids.length, 0);
+  }
+  return { ...rewardMetrics(verdicts, "eval/"), "eval/completion_tokens": tokens };
+}
+
+/** Mean negative log-likelihood of the completions' tokens. */
+async function lossOf({ engine, codec, rows, signal }: EvaluateParams): Promise<Record<string, number>> {
+  const losses: number[] = [];
+  for (let first = 0; first < rows.length; first += CHUNK) {
+    signal.throwIfAborted();
+    const sequences = rows
+      .slice(first, first + CHUNK)
+      .flatMap((row, offset) =>
+        row.completion === undefined ? [] : [sftSequence(codec, row, first + offset)],
+      );
+    const logprobs = await engine.score(
+      sequences.map((sequence) => sequence.ids),
+      "policy",
+      1,
+    );
+    sequences.forEach((sequence, index) => {
+      sequence.mask.forEach((learnt, token) => {
+        if (learnt === 1) losses.push(-(logprobs[index]?.[token] ?? 0));
+      });
+    });
+  }
+  return losses.length === 0 ? {} : { "eval/loss": meanOf(losses) };
+}

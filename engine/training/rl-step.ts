@@ -1,0 +1,128 @@
+import type { RunSpec } from "../../sdk/schema/run-spec.ts";
+import type { DatasetRow } from "../../sdk/schema/dataset.ts";
+import type { Rollout } from "../../sdk/schema/rollout.ts";
+import type { JobClient } from "../agent.ts";
+import type { EngineApi, TrainSequence, TrainStepResult } from "../onnx/engine-api.ts";
+import { groupAdvantages } from "./grpo.ts";
+import type { Progress } from "./progress.ts";
+import { rewardRowOf, rolloutOf, sampleAll, sequenceOf, type Sample, type SampleRequest } from "./samples.ts";
+import { seedOf } from "./seeds.ts";
+import type { PromptCodec } from "./text.ts";
+import { countVerdicts, rewardMetrics, type VerdictCount } from "./verdicts.ts";
+
+export interface RlStepParams {
+  spec: RunSpec & { algorithm: { kind: "grpo" } };
+  engine: EngineApi;
+  codec: PromptCodec;
+  client: Pick<JobClient, "judge">;
+  progress: Progress;
+  /** Step within the run; what rollouts are filed under. */
+  step: number;
+  /** Step counted over continued runs; what the random numbers hang on. */
+  totalStep: number;
+  prompts: { row: DatasetRow; promptIds: number[] }[];
+  learningRate: number;
+  verdicts: VerdictCount;
+  signal: AbortSignal;
+}
+
+export interface RlStepResult {
+  metrics: Record<string, number>;
+  rollouts: Rollout[];
+  verdicts: VerdictCount;
+}
+
+/** One GRPO step: sample a group per prompt, judge, compare within groups, learn once. */
+export async function rlStep(params: RlStepParams): Promise<RlStepResult> {
+  const { spec, engine, codec, progress, step } = params;
+  progress.phase("generate", step, spec.trainer.steps);
+  const samples = await sampleAll(engine, codec, spec.rollout, requestsOf(params), params.signal);
+  progress.phase("score", step, spec.trainer.steps);
+  const verdicts = await params.client.judge(samples.map((sample) => rewardRowOf(sample, codec)));
+  const counted = countVerdicts(params.verdicts, verdicts, spec.rewards?.maxMissingShare ?? 0);
+  const advantages = inGroups(verdicts, spec.rollout.samplesPerPrompt).flatMap((group) =>
+    groupAdvantages(
+      group.map((verdict) => verdict.total),
+      spec.algorithm.normalizeStd,
+    ),
+  );
+  progress.phase("train", step, spec.trainer.steps);
+  const learnt = samples.flatMap((sample, index) => {
+    const advantage = advantages[index];
+    return advantage === undefined ? [] : [{ sample, advantage }];
+  });
+  const trained = await learn(params, learnt);
+  return {
+    verdicts: counted,
+    rollouts: samples.map((sample, index) =>
+      rolloutOf(step, sample, verdicts[index] ?? { scores: {}, errors: {} }, advantages[index]),
+    ),
+    metrics: {
+      ...rewardMetrics(verdicts),
+      ...(trained === undefined ? {} : trainMetrics(trained, learnt)),
+      groups_used: new Set(learnt.map(({ sample }) => sample.group)).size,
+      completion_tokens: samples.reduce((sum, sample) => sum + sample.ids.length, 0),
+      lr: params.learningRate,
+    },
+  };
+}
+
+function requestsOf({ spec, prompts, totalStep }: RlStepParams): SampleRequest[] {
+  const { samplesPerPrompt } = spec.rollout;
+  return prompts.flatMap(({ row, promptIds }, group) =>
+    Array.from({ length: samplesPerPrompt }, (_, sample) => {
+      const index = group * samplesPerPrompt + sample;
+      return { index, group, row, promptIds, seed: seedOf(spec.seed, "sample", totalStep, index) };
+    }),
+  );
+}
+
+/** Nothing to learn (every group flat or without verdicts) is no step at all: the weights stay. */
+async function learn(
+  { spec, engine, learningRate }: RlStepParams,
+  learnt: { sample: Sample; advantage: number }[],
+): Promise<TrainStepResult | undefined> {
+  if (learnt.length === 0) return undefined;
+  const sequences: TrainSequence[] = learnt.map(({ sample, advantage }) => sequenceOf(sample, advantage));
+  const { klCoef, clipLow, clipHigh } = spec.algorithm;
+  if (klCoef > 0) {
+    const ids = sequences.map((sequence) => sequence.ids);
+    const reference = await engine.score(ids, "reference", spec.rollout.temperature);
+    sequences.forEach((sequence, index) => {
+      sequence.refLogprobs = reference[index] ?? [];
+    });
+  }
+  return engine.trainStep({
+    sequences,
+    loss: "ppo",
+    clipLow,
+    clipHigh,
+    klCoef,
+    temperature: spec.rollout.temperature,
+    learningRate,
+    microBatchSize: spec.trainer.microBatchSize,
+  });
+}
+
+function trainMetrics(trained: TrainStepResult, learnt: { sample: Sample }[]): Record<string, number> {
+  let drift = 0;
+  learnt.forEach(({ sample }, index) => {
+    sample.logprobs.forEach((sampled, token) => {
+      drift = Math.max(drift, Math.abs(sampled - (trained.logprobs[index]?.[token] ?? sampled)));
+    });
+  });
+  return {
+    loss: trained.loss,
+    kl: trained.kl,
+    entropy: trained.entropy,
+    clip_fraction: trained.clipFraction,
+    grad_norm: trained.gradNorm,
+    logprob_drift: drift,
+  };
+}
+
+function inGroups<T>(values: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(values.length / size) }, (_, group) =>
+    values.slice(group * size, (group + 1) * size),
+  );
+}

@@ -1,0 +1,135 @@
+import { join } from "node:path";
+import type { DatasetRow } from "../../sdk/schema/dataset.ts";
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import type { JobFile, TrainJob } from "../../sdk/schema/job.ts";
+import type { RunSpec } from "../../sdk/schema/run-spec.ts";
+import type { JobClient } from "../agent.ts";
+import type { ContainerContext } from "../agent/container.ts";
+import type { EngineApi, EngineSetup, TrainerSetup } from "../onnx/engine-api.ts";
+import type { TextModel } from "../onnx/text/text-model.ts";
+import { rowsUsed, type BatchPlan } from "./batches.ts";
+import { trainLoop } from "./loop.ts";
+import { createProgress } from "./progress.ts";
+import { readRows } from "./rows.ts";
+import { sftSequence } from "./sft-step.ts";
+import { startingPoint, type StartingPoint } from "./starting-point.ts";
+import { rowsPerStep } from "./steps.ts";
+import { createPromptCodec, type PromptCodec } from "./text.ts";
+
+export interface TrainParts {
+  startEngine: (setup: EngineSetup) => Promise<EngineApi>;
+  loadTextModel: (modelDir: string) => Promise<TextModel>;
+  now: () => number;
+}
+
+/** Sequences decoded side by side; more gains nothing on a few cores. */
+const MAX_SLOTS = 32;
+
+/** A train job from its spec to the outcome: model, rows, engine, steps. */
+export async function runTraining(
+  { client, job, workDir, log }: ContainerContext,
+  parts: TrainParts,
+): Promise<"succeeded" | "cancelled"> {
+  if (job.kind !== "train")
+    throw new SpotterError("invalid_input", `This container trains; the job is of kind ${job.kind}.`);
+  const { spec } = job;
+  const progress = createProgress(client);
+  try {
+    progress.phase("download-model");
+    const start = await startingPoint(job, client, workDir);
+    const codec = createPromptCodec(
+      await parts.loadTextModel(start.weights.modelDir),
+      spec.rollout.chatTemplateKwargs,
+    );
+    progress.phase("prepare-dataset");
+    const rows = await fetchRows(client, job.dataset, workDir);
+    const evalRows = job.evalDataset && (await fetchRows(client, job.evalDataset, workDir));
+    const plan: BatchPlan = { seed: spec.seed, rows: rows.length, perStep: rowsPerStep(spec) };
+    const maxPositions = longestSequence(spec, codec, start, plan, rows, evalRows ?? []);
+    await using engine = disposable(await parts.startEngine(engineSetup(job, start, maxPositions)));
+    if (start.trainerDir !== undefined) await engine.api.loadTrainerState(start.trainerDir);
+    log.info(`training steps ${start.finishedSteps + 1} to ${spec.trainer.steps}, ${rows.length} rows`);
+    return await trainLoop({
+      spec,
+      engine: engine.api,
+      codec,
+      client,
+      progress,
+      workDir,
+      start,
+      rows,
+      evalRows,
+      plan,
+      now: parts.now,
+    });
+  } finally {
+    progress.close();
+  }
+}
+
+async function fetchRows(
+  client: Pick<JobClient, "download">,
+  file: JobFile,
+  workDir: string,
+): Promise<DatasetRow[]> {
+  const path = join(workDir, "datasets", `${file.sha256}.jsonl`);
+  await client.download(file, path);
+  return readRows(path, file.path);
+}
+
+/** The longest prompt and completion the run can meet: the engine sets memory aside for no more. */
+function longestSequence(
+  spec: RunSpec,
+  codec: PromptCodec,
+  start: StartingPoint,
+  plan: BatchPlan,
+  rows: DatasetRow[],
+  evalRows: DatasetRow[],
+): number {
+  const { inheritedSteps, finishedSteps } = start;
+  const used = rowsUsed(plan, inheritedSteps + finishedSteps + 1, inheritedSteps + spec.trainer.steps);
+  const met = [
+    ...used.map((index) => ({ row: rows[index], index })),
+    ...evalRows.map((row, index) => ({ row, index })),
+  ];
+  let longest = 1;
+  for (const { row, index } of met) {
+    if (row === undefined) continue;
+    if (spec.rewards !== undefined)
+      longest = Math.max(longest, codec.promptIds(row).length + spec.rollout.maxTokens);
+    if (spec.kind === "sft" && row.completion !== undefined)
+      longest = Math.max(longest, sftSequence(codec, row, index + 1).ids.length);
+  }
+  return Math.min(longest, codec.contextLength);
+}
+
+function engineSetup(job: TrainJob, start: StartingPoint, maxPositions: number): EngineSetup {
+  const { spec, threads } = job;
+  const sampled = spec.rollout.promptsPerStep * spec.rollout.samplesPerPrompt;
+  return {
+    ...start.weights,
+    threads,
+    slots: Math.min(MAX_SLOTS, sampled),
+    maxPositions,
+    trainer: trainerSetup(spec, start),
+  };
+}
+
+function trainerSetup(spec: RunSpec, start: StartingPoint): TrainerSetup {
+  const { adapter, trainer, algorithm } = spec;
+  const { beta1, beta2, epsilon, weightDecay, maxGradNorm } = trainer;
+  const reference = algorithm.kind === "grpo" && algorithm.klCoef > 0;
+  return {
+    ...(adapter.kind === "lora"
+      ? { lora: { rank: adapter.rank, alpha: adapter.alpha ?? 2 * adapter.rank, targets: adapter.targets } }
+      : {}),
+    optimizer: { beta1, beta2, epsilon, weightDecay, maxGradNorm },
+    reference,
+    ...(reference && start.finishedSteps > 0 ? { referenceFrom: start.origin } : {}),
+    seed: spec.seed,
+  };
+}
+
+function disposable(api: EngineApi): AsyncDisposable & { api: EngineApi } {
+  return { api, [Symbol.asyncDispose]: () => api.close() };
+}

@@ -1,0 +1,119 @@
+import type { DatasetRow } from "../../sdk/schema/dataset.ts";
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import type { ChatMessage, RewardRow, Rollout, Verdict } from "../../sdk/schema/rollout.ts";
+import type { EngineApi, TrainSequence } from "../onnx/engine-api.ts";
+import type { PromptCodec } from "./text.ts";
+
+export interface SampleSettings {
+  maxTokens: number;
+  temperature: number;
+  topP: number;
+  topK: number;
+}
+
+/** One answer to sample. `index` counts within the step, `group` is its prompt. */
+export interface SampleRequest {
+  index: number;
+  group: number;
+  row: DatasetRow;
+  promptIds: number[];
+  seed: number;
+}
+
+/** An answer exactly as sampled: nothing is tokenised again. */
+export interface Sample extends SampleRequest {
+  /** The completion, with the token that ended it. */
+  ids: number[];
+  logprobs: number[];
+  text: string;
+  finishReason: "stop" | "length";
+}
+
+/** Samples all requests side by side and returns them in the order of the requests, whatever ends first. */
+export async function sampleAll(
+  engine: EngineApi,
+  codec: PromptCodec,
+  settings: SampleSettings,
+  requests: readonly SampleRequest[],
+  signal: AbortSignal,
+): Promise<Sample[]> {
+  return Promise.all(
+    requests.map(async (request) => {
+      const { ids, logprobs, finishReason } = await engine.generate(
+        {
+          promptIds: request.promptIds,
+          maxNewTokens: roomFor(request, settings.maxTokens, codec.contextLength),
+          temperature: settings.temperature,
+          topP: settings.topP,
+          topK: settings.topK,
+          seed: request.seed,
+          stopIds: codec.stopIds,
+        },
+        { signal },
+      );
+      return { ...request, ids, logprobs, finishReason, text: codec.decode(ids) };
+    }),
+  );
+}
+
+/** What a reward function gets to see of a sample. */
+export function rewardRowOf(sample: Sample, codec: PromptCodec): RewardRow {
+  const { row } = sample.row;
+  return {
+    row,
+    metadata: recordOf(row.metadata),
+    variables: recordOf(row.variables),
+    response: codec.parse(sample.text),
+    completion: { tokens: sample.ids.length, finishReason: sample.finishReason },
+    messages: conversationOf(sample),
+  };
+}
+
+export function rolloutOf(step: number, sample: Sample, verdict: Verdict, advantage?: number): Rollout {
+  const before = sample.promptIds.map(() => 0);
+  return {
+    step,
+    index: sample.index,
+    group: sample.group,
+    row: sample.row.row,
+    messages: conversationOf(sample),
+    tokenIds: [...sample.promptIds, ...sample.ids],
+    mask: [...before, ...sample.ids.map(() => 1)],
+    logprobs: [...before, ...sample.logprobs],
+    text: sample.text,
+    finishReason: sample.finishReason,
+    verdict,
+    ...(advantage === undefined ? {} : { advantage }),
+  };
+}
+
+/** The same tokens, as the trainer wants them. */
+export function sequenceOf(sample: Sample, advantage: number): TrainSequence {
+  const before = sample.promptIds.map(() => 0);
+  return {
+    ids: [...sample.promptIds, ...sample.ids],
+    mask: [...before, ...sample.ids.map(() => 1)],
+    advantages: [...before, ...sample.ids.map(() => advantage)],
+    oldLogprobs: [...before, ...sample.logprobs],
+  };
+}
+
+function conversationOf(sample: Sample): ChatMessage[] {
+  return [...(sample.row.prompt as ChatMessage[]), { role: "assistant", content: sample.text }];
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+}
+
+function roomFor({ promptIds, row }: SampleRequest, maxTokens: number, contextLength: number): number {
+  const room = contextLength - promptIds.length;
+  if (room > 0) return Math.min(maxTokens, room);
+  throw new SpotterError(
+    "context_length_exceeded",
+    `A prompt has ${promptIds.length} tokens and the model takes ${contextLength}: ${JSON.stringify(row.prompt).slice(0, 200)}`,
+    { hint: "Shorten the prompt, or use a model with a longer context." },
+  );
+}

@@ -1,0 +1,57 @@
+import type { DatasetRow } from "../../sdk/schema/dataset.ts";
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import type { RunSpec } from "../../sdk/schema/run-spec.ts";
+import type { EngineApi, TrainSequence } from "../onnx/engine-api.ts";
+import type { PromptCodec } from "./text.ts";
+
+/**
+ * The tokens an SFT step learns from a row: the completion and the token that ends its turn, never the
+ * prompt.
+ *
+ * @throws SpotterError `dataset_invalid` without a completion, `context_length_exceeded` when it is too long.
+ */
+export function sftSequence(codec: PromptCodec, row: DatasetRow, number: number): TrainSequence {
+  const where = `dataset row ${number}`;
+  if (row.completion === undefined)
+    throw new SpotterError("dataset_invalid", `${where} has no completion to learn.`, {
+      where,
+      hint: "Give every row a completion, or use kind rl.",
+    });
+  const promptIds = codec.promptIds(row);
+  const answerIds = codec.completionIds(row, row.completion);
+  const ids = [...promptIds, ...answerIds];
+  if (ids.length > codec.contextLength)
+    throw new SpotterError(
+      "context_length_exceeded",
+      `${where} has ${ids.length} tokens and the model takes ${codec.contextLength}.`,
+      { where, hint: "Shorten the row, or use a model with a longer context." },
+    );
+  const mask = [...promptIds.map(() => 0), ...answerIds.map(() => 1)];
+  return { ids, mask, advantages: mask };
+}
+
+/** One step on the negative log-likelihood of a batch of completions. */
+export async function sftStep(
+  engine: EngineApi,
+  spec: RunSpec,
+  sequences: TrainSequence[],
+  learningRate: number,
+): Promise<Record<string, number>> {
+  const trained = await engine.trainStep({
+    sequences,
+    loss: "sft",
+    clipLow: 0,
+    clipHigh: 0,
+    klCoef: 0,
+    temperature: 1,
+    learningRate,
+    microBatchSize: spec.trainer.microBatchSize,
+  });
+  return {
+    loss: trained.loss,
+    entropy: trained.entropy,
+    grad_norm: trained.gradNorm,
+    completion_tokens: trained.tokens,
+    lr: learningRate,
+  };
+}

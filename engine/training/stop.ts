@@ -1,0 +1,38 @@
+import { SpotterError } from "../../sdk/schema/errors.ts";
+
+export interface Stop extends Disposable {
+  signal: AbortSignal;
+}
+
+/** Aborted by any of the signals, or with `timeout` when `durationMs` have passed. */
+export function stopSignal(signals: AbortSignal[], durationMs: number | undefined): Stop {
+  if (durationMs === undefined)
+    return { signal: AbortSignal.any(signals), [Symbol.dispose]: () => undefined };
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(outOfTime(durationMs)), durationMs);
+  return {
+    signal: AbortSignal.any([...signals, limit.signal]),
+    [Symbol.dispose]: () => clearTimeout(timer),
+  };
+}
+
+/** The promise's outcome, or the signal's reason if that comes first. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+
+function outOfTime(durationMs: number): SpotterError {
+  return new SpotterError(
+    "timeout",
+    `The run took longer than its limit of ${Math.round(durationMs / 1000)} s.`,
+    {
+      where: "limits.durationMs",
+      hint: "Its last checkpoint is kept: start a run from it to continue, or raise the limit.",
+    },
+  );
+}

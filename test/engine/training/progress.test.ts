@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { JobEventBody } from "../../../sdk/schema/job.ts";
+import { createProgress } from "../../../engine/training/progress.ts";
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+function collect() {
+  const seen: string[] = [];
+  const report = (body: JobEventBody): void => {
+    if (body.type === "run" && body.event.type === "phase")
+      seen.push(`${body.event.phase} ${body.event.current ?? ""}`);
+  };
+  return { seen, client: { report, setProgress: () => undefined } };
+}
+
+describe("progress", () => {
+  it("thins out hot phases and shows the last one during a long phase", () => {
+    const { seen, client } = collect();
+    const progress = createProgress(client, 400);
+    for (let step = 1; step <= 50; step++) {
+      progress.phase("generate", step);
+      progress.phase("score", step);
+      progress.phase("train", step);
+      vi.advanceTimersByTime(20);
+    }
+    expect(seen.length).toBeLessThanOrEqual(4);
+    vi.advanceTimersByTime(5000);
+    expect(seen.at(-1)).toBe("train 50");
+    progress.close();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("never drops a rare phase", () => {
+    const { seen, client } = collect();
+    const progress = createProgress(client, 400);
+    progress.phase("download-model");
+    progress.phase("prepare-dataset");
+    progress.phase("generate", 1);
+    progress.phase("save-checkpoint", 1);
+    vi.advanceTimersByTime(5000);
+    expect(seen).toEqual(["download-model ", "prepare-dataset ", "save-checkpoint 1"]);
+    progress.close();
+  });
+});
