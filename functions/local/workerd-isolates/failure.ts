@@ -9,7 +9,9 @@ export class IsolateFailure extends Error {
   }
 }
 
-const OUT_OF_MEMORY = /out of memory|allocation failed|heap limit|bad_alloc|cannot allocate memory/i;
+// Where the kernel's limit stops V8 before its own does, all it says is "Last few GCs".
+const OUT_OF_MEMORY =
+  /out of memory|last few gcs|allocation failed|heap limit|bad_alloc|cannot allocate memory/i;
 
 /** What the end of a process means, from its exit and the last it wrote. */
 export function failureOfExit(

@@ -16,6 +16,8 @@ export interface WorkerdIsolatesParams {
   loadTimeoutMs?: number;
   /** An isolate that was not called for this long is ended; the next call starts it again. Default 60 s. */
   idleTimeoutMs?: number;
+  /** Where prlimit and setpriv are; undefined if this machine has none. Default: looked up in PATH, on Linux. */
+  findProgram?: (name: string) => string | undefined;
   /** Gets what user code prints, capped. */
   onMessage?: IsolateSettings["onMessage"];
 }
@@ -39,7 +41,7 @@ export function createWorkerdIsolates(params: WorkerdIsolatesParams = {}): Worke
   mkdirSync(workDir, { recursive: true });
   removeLeftovers(workDir);
   const settings: IsolateSettings = {
-    launcher: launcher(memoryMiB),
+    launcher: launcher(memoryMiB, params.findProgram),
     workDir,
     memoryMiB,
     loadTimeoutMs,

@@ -7,6 +7,8 @@ import type { Launcher } from "./limits.ts";
 import { lineSplitter } from "./log-lines.ts";
 import { watchMemory } from "./memory-watch.ts";
 
+/** What workerd itself needs. */
+const BASE_MIB = 64;
 const MAX_REPLY_BYTES = 16 * 1024 * 1024;
 const STDERR_TAIL = 8_000;
 
@@ -81,7 +83,7 @@ function processOf(
       const timer = setTimeout(() => stopFor("timeout"), timeoutMs);
       const unwatch = launcher.limitsMemory
         ? undefined
-        : watchMemory(pid, memoryMiB, () => stopFor("memory"));
+        : watchMemory(pid, BASE_MIB + 2 * memoryMiB, () => stopFor("memory"));
       signal?.addEventListener("abort", onAbort);
       try {
         return await exchange(client, body, stop.signal);
@@ -181,8 +183,9 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // workerd answers in plain text when it gives up on a request, for example on one that can never end.
-    throw new IsolateFailure("isolate_crashed", text.slice(0, 300) || "the isolate gave an empty answer");
+    // workerd answers in plain text when it gives up on a request.
+    const why = "the code called process.exit, or waits for something that can never happen";
+    throw new IsolateFailure("isolate_crashed", `${text.slice(0, 300) || "empty answer"} (${why})`);
   }
 }
 

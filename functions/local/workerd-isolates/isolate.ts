@@ -34,6 +34,8 @@ export class Isolate {
   readonly #source: SplitBundle;
   #process: IsolateProcess | undefined;
   #folder: string | undefined;
+  /** Settles, and never rejects, when the last start has. */
+  #starting: Promise<void> = Promise.resolve();
   #idle: NodeJS.Timeout | undefined;
   #calls = 0;
   #closed = false;
@@ -55,13 +57,16 @@ export class Isolate {
 
   /** Starts the process if none runs. Throws `user_code_invalid` if the module does not load. */
   async start(): Promise<void> {
-    if (this.#closed) throw new SpotterError("isolate_crashed", "The isolates are closed.");
+    if (this.#closed) throw closed();
     clearTimeout(this.#idle);
     if (this.#process?.isAlive) return;
+    const starting = this.#launch();
+    this.#starting = starting.catch(() => {});
     try {
-      await this.#launch();
+      await starting;
     } catch (error) {
       await this.end();
+      if (this.#closed) throw closed();
       throw error instanceof IsolateFailure ? this.#loadFailure(error.message, undefined) : error;
     }
   }
@@ -114,6 +119,8 @@ export class Isolate {
   async close(): Promise<void> {
     this.#closed = true;
     await this.end();
+    await this.#starting;
+    await this.end();
   }
 
   async #launch(): Promise<void> {
@@ -128,6 +135,8 @@ export class Isolate {
       onLine: (line) => this.#onLine(line),
     });
     this.#calls = 0;
+    // Closed while it was starting: nobody else knows of this process yet.
+    if (this.#closed) throw closed();
     const { status, json } = await this.#process.request(undefined, loadTimeoutMs);
     const load = (json as { load?: { message: string; stack: string } } | null)?.load;
     if (load) throw this.#loadFailure(load.message, load.stack);
@@ -173,4 +182,8 @@ export class Isolate {
     const values = Object.entries(this.#bundle.secrets).filter(([, value]) => value.length >= 4);
     return values.reduce((result, [name, value]) => result.replaceAll(value, `[secret ${name}]`), text);
   }
+}
+
+function closed(): SpotterError {
+  return new SpotterError("isolate_crashed", "The isolates are closed.");
 }

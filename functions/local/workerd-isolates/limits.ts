@@ -15,7 +15,7 @@ export interface Launcher {
 }
 
 /**
- * The command that starts workerd within a memory limit and lets it die with this process. `--max-heap-size`
+ * The command that starts workerd within a memory limit (heap, and the same again for typed arrays) and lets it die with this process. `--max-heap-size`
  * does not cover typed arrays, and `--as` cannot be used because V8 reserves an address cage; `--data` works.
  */
 export function launcher(
@@ -26,7 +26,7 @@ export function launcher(
   const prlimit = find("prlimit");
   const setpriv = find("setpriv");
   const wrapped = [
-    ...(prlimit ? [prlimit, `--data=${(V8_OVERHEAD_MIB + memoryMiB) * 1024 * 1024}`, "--core=0"] : []),
+    ...(prlimit ? [prlimit, `--data=${(V8_OVERHEAD_MIB + 2 * memoryMiB) * 1024 * 1024}`, "--core=0"] : []),
     ...(setpriv ? [setpriv, "--pdeathsig", "KILL"] : []),
     workerd,
   ];

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { IsolateBundle, IsolateHandle, Isolates } from "../../../functions/ports/isolates.ts";
+import { bundleUserCode } from "../../../sdk/user-code/bundle.ts";
+import { loading } from "./loading.ts";
+import { errorsOf, rows, valuesOf } from "./rows.ts";
+import { sealed } from "./sealed.ts";
+
+const FIXTURE = new URL("../../fixtures/user-code/misbehaving.js", import.meta.url);
+const FAST = { timeoutMs: 5_000 };
+
+export interface IsolatesFixture {
+  /** Gives up on code that does not load within about a second. */
+  isolates: Isolates;
+  dispose: () => Promise<void>;
+}
+
+/** What every Isolates must do. */
+export function isolatesContract(name: string, create: () => Promise<IsolatesFixture>): void {
+  describe(`${name} keeps the Isolates contract`, () => {
+    let fixture: IsolatesFixture;
+    let bundle: IsolateBundle;
+    let handle: IsolateHandle;
+    beforeAll(async () => {
+      fixture = await create();
+      bundle = { ...(await bundleUserCode(FIXTURE)), secrets: {} };
+      handle = await fixture.isolates.load(bundle);
+    });
+    afterAll(() => fixture.dispose());
+
+    it("tells what the module exports", () => {
+      expect(handle.exports).toContainEqual({
+        name: "fine",
+        kind: "reward",
+        weight: 2,
+        precondition: false,
+        description: "returns x",
+      });
+      expect(handle.exports).toContainEqual({
+        name: "gate",
+        kind: "reward",
+        weight: 1,
+        precondition: true,
+        timeoutMs: 5000,
+      });
+      expect(handle.exports).toContainEqual({ name: "add", kind: "tool", description: "Adds." });
+      expect(handle.exports.map((each) => each.name)).not.toContain("plain");
+    });
+
+    it("gives the same handle for the same bundle", async () => {
+      expect(await fixture.isolates.load({ ...bundle })).toBe(handle);
+    });
+
+    it("answers many rows in their order, and none with none", async () => {
+      const results = await handle.call("fine", rows(200), FAST);
+      expect(valuesOf(results)).toEqual(Array.from({ length: 200 }, (_, index) => index));
+      expect(await handle.call("fine", [], FAST)).toEqual([]);
+    });
+
+    it("keeps calls that run at once apart", async () => {
+      const sizes = [1, 70, 3, 64, 65];
+      const all = await Promise.all(sizes.map((size) => handle.call("fine", rows(size), FAST)));
+      expect(all.map((results) => results.length)).toEqual(sizes);
+      for (const results of all) expect(valuesOf(results)).toEqual([...results.keys()]);
+    });
+
+    it("hands on metrics and reasons", async () => {
+      const results = await handle.call("returnsMore", rows(2), FAST);
+      expect(valuesOf(results)[1]).toEqual({ score: 1, metrics: { twice: 2 }, reason: "why" });
+    });
+
+    it("calls tools", async () => {
+      expect(await handle.call("add", [{ a: 1, b: 2 }], FAST)).toEqual([{ value: 3 }]);
+    });
+
+    it("says where a row threw, and the other rows survive", async () => {
+      const results = await handle.call("throws", rows(10, [3]), FAST);
+      expect(errorsOf(results)).toEqual({ 3: "reward_failed" });
+      expect(results[3]).toEqual({
+        error: {
+          code: "reward_failed",
+          message: "it threw TypeError: boom (misbehaving.js:10:9)",
+          where: "misbehaving.js:10:9",
+        },
+      });
+      expect(errorsOf(await handle.call("throwsText", rows(2, [1]), FAST))).toEqual({ 1: "reward_failed" });
+    });
+
+    it.each([
+      ["returnsNaN", "it returned NaN"],
+      ["returnsNothing", "it returned nothing (undefined)"],
+      ["returnsArray", "it returned an array of 2"],
+    ])("%s is no score, and says what it was", async (name, message) => {
+      const results = await handle.call(name, rows(3, [1]), FAST);
+      expect(errorsOf(results)).toEqual({ 1: "reward_invalid" });
+      expect(JSON.stringify(results[1])).toContain(message);
+    });
+
+    it.each([
+      ["loops", "reward_timeout", 400],
+      ["neverAnswers", "reward_timeout", 400],
+      ["fillsHeap", "isolate_out_of_memory", 10_000],
+      ["fillsBuffers", "isolate_out_of_memory", 10_000],
+      ["exits", "isolate_crashed", 10_000],
+    ])("%s ends as %s, the other rows survive, and the next call works", async (name, code, timeoutMs) => {
+      const results = await handle.call(name, rows(20, [4, 17]), { timeoutMs });
+      expect(errorsOf(results)).toEqual({ 4: code, 17: code });
+      expect(valuesOf(results)[19]).toBe(19);
+      expect(valuesOf(await handle.call("fine", rows(1), FAST))).toEqual([0]);
+    });
+
+    it("has an error for each row of an export that is not there", async () => {
+      expect(errorsOf(await handle.call("plain", rows(2), FAST))).toEqual({
+        0: "user_code_invalid",
+        1: "user_code_invalid",
+      });
+    });
+
+    it("gives up at once when the caller does", async () => {
+      const abort = new AbortController();
+      const call = handle.call("loops", rows(1, [0]), { timeoutMs: 60_000, signal: abort.signal });
+      setTimeout(() => abort.abort(new Error("caller left")), 50);
+      await expect(call).rejects.toThrow("caller left");
+      expect(valuesOf(await handle.call("fine", rows(1), FAST))).toEqual([0]);
+    });
+
+    loading(() => ({ isolates: fixture.isolates, bundle }));
+    sealed(() => ({ isolates: fixture.isolates, handle, bundle }));
+  });
+}

@@ -1,0 +1,17 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createWorkerdIsolates } from "../../../functions/local/workerd-isolates/index.ts";
+import { isolatesContract } from "./suite.ts";
+
+isolatesContract("workerd-isolates", async () => {
+  const workDir = await mkdtemp(join(tmpdir(), "spotter-isolates-"));
+  const isolates = createWorkerdIsolates({ workDir, loadTimeoutMs: 1_000 });
+  return {
+    isolates,
+    async dispose() {
+      await isolates.close();
+      await rm(workDir, { recursive: true });
+    },
+  };
+});
