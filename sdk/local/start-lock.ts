@@ -12,15 +12,16 @@ const STALE_MS = 20_000;
  */
 export async function takeStartLock(home: string): Promise<{ release(): Promise<void> } | undefined> {
   const path = join(home, "start.lock");
+  await mkdir(home, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    throw unwritable(home, error);
+  });
   try {
-    await mkdir(home, { recursive: true, mode: 0o700 });
     const handle = await open(path, "wx", 0o600);
     await handle.writeFile(`${process.pid}\n`);
     await handle.close();
     return { release: () => rm(path, { force: true }) };
   } catch (error) {
-    const code = (error as { code?: string }).code;
-    if (code !== "EEXIST") throw unwritable(home, code, error);
+    if ((error as { code?: string }).code !== "EEXIST") throw unwritable(home, error);
     if (await isStale(path)) await rm(path, { force: true });
     return undefined;
   }
@@ -37,8 +38,9 @@ async function isStale(path: string): Promise<boolean> {
   return Number.isInteger(pid) && !isAlive(pid);
 }
 
-function unwritable(home: string, code: string | undefined, cause: unknown): SpotterError {
-  return new SpotterError("state_unreadable", `Cannot write to the state folder ${home}: ${code}.`, {
+function unwritable(home: string, cause: unknown): SpotterError {
+  const why = (cause as { code?: string }).code ?? String(cause);
+  return new SpotterError("state_unreadable", `Cannot write to the state folder ${home}: ${why}.`, {
     where: home,
     hint: "Make it writable, or point SPOTTER_HOME at another folder.",
     cause,

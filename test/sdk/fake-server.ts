@@ -17,7 +17,7 @@ export interface FakeServer {
   url: string;
   client: Client;
   requests: Recorded[];
-  /** `handlers["GET /runs/1"]`; a returned value is sent as JSON, undefined means it answered itself. */
+  /** `handlers["GET /runs/1"]`; a returned value is sent as JSON, undefined means it answered itself. `*`: the rest. */
   handlers: Record<string, Handler>;
 }
 
@@ -37,7 +37,7 @@ export async function fakeServer(handlers: Record<string, Handler> = {}): Promis
         body: Buffer.concat(chunks).toString(),
       };
       requests.push(recorded);
-      const handler = handlers[`${recorded.method} ${recorded.path}`];
+      const handler = handlers[`${recorded.method} ${recorded.path}`] ?? handlers["*"];
       if (!handler) return sendError(response, 404, "not_found", `No ${recorded.method} ${recorded.path}.`);
       const value = handler(recorded, response);
       if (value !== undefined) send(response, 200, value);

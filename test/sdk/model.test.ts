@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { models } from "../../sdk/model.ts";
+
+describe("models.get", () => {
+  it("takes names as they are", () => {
+    expect(models.get("spotter/nano").ref).toEqual({ name: "spotter/nano" });
+    expect(models.get("Qwen/Qwen3-0.6B", { revision: "main" }).ref).toEqual({
+      name: "Qwen/Qwen3-0.6B",
+      revision: "main",
+    });
+  });
+
+  it("makes folders absolute, given as path or URL", () => {
+    const folder = mkdtempSync(join(tmpdir(), "spotter-model-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, "config.json"), "{}");
+    expect(models.get(folder).name).toBe(folder);
+    expect(models.get(`./${relative(process.cwd(), folder)}`).name).toBe(folder);
+    expect(models.get(pathToFileURL(folder)).name).toBe(folder);
+  });
+
+  it("says what is wrong with what is no model", () => {
+    expect(() => models.get(tmpdir())).toThrow(
+      expect.objectContaining({ code: "model_not_found", where: tmpdir() }),
+    );
+    expect(() => models.get("./no-such-folder")).toThrow(/does not exist/);
+    expect(() => models.get("two words")).toThrow(expect.objectContaining({ code: "model_not_found" }));
+    expect(() => models.get("")).toThrow(expect.objectContaining({ code: "model_not_found" }));
+  });
+
+  it("takes answers apart", () => {
+    const parsed = models.get("spotter/nano").parseResponse("<think>hm</think>Hello");
+    expect(parsed).toEqual({ content: "Hello", reasoning: "hm", toolCalls: [] });
+  });
+});
