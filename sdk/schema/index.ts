@@ -17,6 +17,7 @@ export * from "./job.ts";
 export * from "./key.ts";
 export * from "./model.ts";
 export * from "./parse.ts";
+export * from "./parse-response.ts";
 export * from "./rollout.ts";
 export * from "./run.ts";
 export * from "./run-spec.ts";

@@ -1,0 +1,27 @@
+import { SpotterError } from "../../../sdk/schema/errors.ts";
+import type { GenerateRequest } from "../engine-api.ts";
+
+/** Refuses what would fail, or spoil, the run of all sequences beside it. */
+export function checkRequest(request: GenerateRequest, vocabularySize: number, maxPositions: number): void {
+  const { promptIds, maxNewTokens, temperature, topP, topK } = request;
+  if (promptIds.length === 0) throw invalid("promptIds", "is empty: there is nothing to continue");
+  const outside = promptIds.find((id) => !Number.isInteger(id) || id < 0 || id >= vocabularySize);
+  if (outside !== undefined)
+    throw invalid("promptIds", `has ${outside}, and ids go from 0 to ${vocabularySize - 1}`);
+  if (promptIds.length >= maxPositions) {
+    throw new SpotterError(
+      "context_length_exceeded",
+      `The prompt has ${promptIds.length} tokens, and with its answer it may have ${maxPositions}.`,
+      { where: "promptIds", hint: "Shorten the prompt." },
+    );
+  }
+  if (!Number.isInteger(maxNewTokens) || maxNewTokens < 0)
+    throw invalid("maxNewTokens", `is ${maxNewTokens}`);
+  if (!(temperature >= 0) || !Number.isFinite(temperature)) throw invalid("temperature", `is ${temperature}`);
+  if (!(topP > 0 && topP <= 1)) throw invalid("topP", `is ${topP}, and must be above 0 and at most 1`);
+  if (!Number.isInteger(topK) || topK < 0) throw invalid("topK", `is ${topK}`);
+}
+
+function invalid(where: string, what: string): SpotterError {
+  return new SpotterError("invalid_input", `${where} ${what}.`, { where, hint: "Correct the request." });
+}

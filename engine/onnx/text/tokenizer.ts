@@ -1,0 +1,137 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { SpotterError } from "../../../sdk/schema/errors.ts";
+import { HubTokenizer } from "./hub-tokenizer.ts";
+import { StreamDecoder } from "./stream-decoder.ts";
+import { pieceDecoder, type DecoderConfig, type PieceDecoder } from "./token-bytes.ts";
+
+/** The parts of tokenizer.json read here; the library reads the rest. */
+interface TokenizerJson {
+  added_tokens?: { id: number; content: string; special?: boolean }[];
+  decoder?: DecoderConfig | null;
+}
+
+/**
+ * Text to token ids and back, from a Hugging Face tokenizer.json.
+ *
+ * @example
+ * const tokenizer = await Tokenizer.load("engine/models/nano");
+ * tokenizer.decode(tokenizer.encode("An old pond")); // "An old pond"
+ */
+export class Tokenizer {
+  readonly #hub: HubTokenizer;
+  readonly #pieces: PieceDecoder;
+  readonly #added = new Map<number, { content: string; special: boolean }>();
+  readonly #bytes = new Map<number, Uint8Array>();
+
+  /**
+   * From the parsed contents of tokenizer.json and tokenizer_config.json.
+   *
+   * @throws SpotterError `model_corrupt`, or `model_unsupported` for a way of writing text it does not know.
+   */
+  constructor(tokenizerJson: object, config: object, file = "tokenizer.json") {
+    const { decoder, added_tokens: added = [] } = tokenizerJson as TokenizerJson;
+    const pieces = pieceDecoder(decoder);
+    if (pieces === undefined) {
+      throw new SpotterError(
+        "model_unsupported",
+        `${file}: cannot decode ${decoder?.type ?? "no decoder"}.`,
+        {
+          where: `${file}: decoder`,
+          hint: "Use a model with a byte-level BPE or SentencePiece BPE tokenizer.",
+        },
+      );
+    }
+    try {
+      this.#hub = new HubTokenizer(tokenizerJson, config);
+    } catch (cause) {
+      throw corrupt(file, cause);
+    }
+    this.#pieces = pieces;
+    for (const { id, content, special } of added) this.#added.set(id, { content, special: special === true });
+  }
+
+  /** @throws SpotterError `model_not_found`, `model_corrupt` or `model_unsupported`. */
+  static async load(modelDir: string): Promise<Tokenizer> {
+    const file = join(modelDir, "tokenizer.json");
+    const [tokenizerJson, config] = await Promise.all([
+      readObject(file),
+      readObject(join(modelDir, "tokenizer_config.json"), {}),
+    ]);
+    return new Tokenizer(tokenizerJson, config, file);
+  }
+
+  /** Token ids of a text. Control tokens written in it are recognised; none is added. */
+  encode(text: string): number[] {
+    return text === "" ? [] : this.#hub.encode(text, { add_special_tokens: false }).ids;
+  }
+
+  /** As {@link encode}, with the tokens the model expects around a bare text (such as a start token). */
+  encodeDocument(text: string): number[] {
+    return this.#hub.encode(text, { add_special_tokens: true }).ids;
+  }
+
+  /** Text of token ids. Control tokens are left out unless `special` is true. */
+  decode(ids: readonly number[], options: { special?: boolean } = {}): string {
+    const decoder = this.stream(options);
+    return ids.map((id) => decoder.push(id)).join("") + decoder.end();
+  }
+
+  /** Decodes token by token. */
+  stream(options: { special?: boolean } = {}): StreamDecoder {
+    const bytesOf = (id: number): Uint8Array =>
+      this.isSpecial(id) && options.special !== true ? new Uint8Array() : this.bytesOf(id);
+    return new StreamDecoder(bytesOf, this.#pieces.stripsLeadingSpace);
+  }
+
+  /** The bytes a token stands for; not always whole characters. Empty for ids outside the vocabulary. */
+  bytesOf(id: number): Uint8Array {
+    const known = this.#bytes.get(id);
+    if (known !== undefined) return known;
+    const added = this.#added.get(id);
+    const piece = added === undefined ? this.#hub.id_to_token(id) : undefined;
+    const bytes =
+      added === undefined ? this.#pieces.bytesOf(piece ?? "") : new TextEncoder().encode(added.content);
+    this.#bytes.set(id, bytes);
+    return bytes;
+  }
+
+  /** Whether a token is a control token, which is not part of the text. */
+  isSpecial(id: number): boolean {
+    return this.#added.get(id)?.special === true;
+  }
+
+  idOf(token: string): number | undefined {
+    return this.#hub.token_to_id(token);
+  }
+}
+
+/** Parses a JSON file that holds an object; a missing file is `fallback`, where there is one. */
+export async function readObject(file: string, fallback?: object): Promise<object> {
+  const text = await readFile(file, "utf8").catch((cause: unknown) => {
+    if (fallback !== undefined) return undefined;
+    throw new SpotterError("model_not_found", `${file} cannot be read.`, {
+      where: file,
+      hint: "Give a folder with config.json, model.safetensors and tokenizer.json.",
+      cause,
+    });
+  });
+  if (text === undefined) return fallback ?? {};
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw corrupt(file, cause);
+  }
+  if (typeof value !== "object" || value === null) throw corrupt(file, undefined);
+  return value;
+}
+
+function corrupt(file: string, cause: unknown): SpotterError {
+  const why = cause instanceof Error ? `: ${cause.message}` : "";
+  return new SpotterError("model_corrupt", `${file} cannot be used${why}.`, {
+    where: file,
+    hint: "Download the model again.",
+    cause,
+  });
+}

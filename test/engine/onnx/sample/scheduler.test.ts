@@ -1,0 +1,218 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import type { GenerateRequest, TokenAlternative } from "../../../../engine/onnx/engine-api.ts";
+import { InferSession } from "../../../../engine/onnx/models/infer-session.ts";
+import { Scheduler, type InferRunner } from "../../../../engine/onnx/sample/scheduler.ts";
+import { randomPolicy } from "../../../../engine/onnx/train/init.ts";
+import { END_ID, tinyConfig } from "../fixtures/tiny-model.ts";
+
+let session: InferSession;
+beforeAll(async () => {
+  session = await InferSession.create(randomPolicy(tinyConfig, 7), { threads: 1 });
+});
+
+const base: GenerateRequest = {
+  promptIds: [8, 9, 10],
+  maxNewTokens: 12,
+  temperature: 0,
+  topP: 1,
+  topK: 0,
+  seed: 0,
+  stopIds: [],
+};
+
+interface Outcome {
+  ids: number[];
+  logprobs: number[];
+  top: (TokenAlternative[] | undefined)[];
+  end?: string;
+  error?: Error;
+  abort: () => void;
+}
+
+function add(scheduler: Scheduler, request: Partial<GenerateRequest>): Outcome {
+  const outcome: Outcome = { ids: [], logprobs: [], top: [], abort: () => {} };
+  outcome.abort = scheduler.add(
+    { ...base, ...request },
+    {
+      onToken(id, logprob, top) {
+        outcome.ids.push(id);
+        outcome.logprobs.push(logprob);
+        outcome.top.push(top);
+      },
+      onEnd(reason) {
+        outcome.end = reason;
+      },
+      onError(error) {
+        outcome.error = error;
+      },
+    },
+  );
+  return outcome;
+}
+
+async function finish(scheduler: Scheduler): Promise<number> {
+  let steps = 0;
+  while (scheduler.busy) {
+    await scheduler.step();
+    steps++;
+  }
+  return steps;
+}
+
+/** Prompts of many lengths, some sharing a beginning, some the same. */
+function requests(count: number, overrides: Partial<GenerateRequest> = {}): Partial<GenerateRequest>[] {
+  return Array.from({ length: count }, (_, i) => ({
+    promptIds: Array.from({ length: 1 + ((i * 7) % 40) }, (_, k) => 7 + ((k * 13 + (i % 3)) % 250)),
+    maxNewTokens: 3 + ((i * 5) % 30),
+    seed: i,
+    ...overrides,
+  }));
+}
+
+async function oneByOne(list: Partial<GenerateRequest>[]): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const request of list) {
+    const scheduler = new Scheduler(session, tinyConfig, { slots: 1 });
+    outcomes.push(add(scheduler, request));
+    await finish(scheduler);
+  }
+  return outcomes;
+}
+
+describe("Scheduler", () => {
+  it.each([
+    { name: "greedy", overrides: { temperature: 0 } },
+    { name: "sampled", overrides: { temperature: 0.8, topP: 0.95 } },
+  ])("gives each request what it gets alone: $name", async ({ overrides }) => {
+    const list = requests(40, overrides);
+    const alone = await oneByOne(list);
+    for (const params of [{ slots: 5 }, { slots: 16, prefillTokens: 9 }, { slots: 64 }]) {
+      const scheduler = new Scheduler(session, tinyConfig, params);
+      const together = list.map((request) => add(scheduler, request));
+      await finish(scheduler);
+      expect(together.map(({ ids }) => ids)).toEqual(alone.map(({ ids }) => ids));
+      for (const [i, { logprobs }] of together.entries()) {
+        for (const [k, logprob] of logprobs.entries()) {
+          expect(logprob).toBeCloseTo(alone[i]?.logprobs[k] ?? 0, 4);
+        }
+      }
+    }
+  });
+
+  it("does not depend on when requests arrive", async () => {
+    const list = requests(12, { temperature: 1 });
+    const alone = await oneByOne(list);
+    const scheduler = new Scheduler(session, tinyConfig, { slots: 4 });
+    const outcomes: Outcome[] = [];
+    for (const request of list) {
+      outcomes.push(add(scheduler, request));
+      await scheduler.step();
+      await scheduler.step();
+    }
+    await finish(scheduler);
+    expect(outcomes.map(({ ids }) => ids)).toEqual(alone.map(({ ids }) => ids));
+  });
+
+  it("reads the prompt of a group once", async () => {
+    let promptTokens = 0;
+    const counting: InferRunner = {
+      maxPositions: session.maxPositions,
+      run(feeds) {
+        if (feeds.ids.length > feeds.cache.batch) promptTokens += feeds.ids.length;
+        return session.run(feeds);
+      },
+    };
+    const scheduler = new Scheduler(counting, tinyConfig, { slots: 8 });
+    const promptIds = Array.from({ length: 30 }, (_, i) => 7 + i);
+    const group = Array.from({ length: 8 }, (_, seed) => add(scheduler, { promptIds, seed, temperature: 1 }));
+    const steps = await finish(scheduler);
+    expect(promptTokens).toBe(29);
+    expect(steps).toBe(12);
+    expect(new Set(group.map(({ ids }) => ids.join())).size).toBeGreaterThan(1);
+  });
+
+  it("ends at a stop token, which it includes, at the limit, and where the context is full", async () => {
+    const scheduler = new Scheduler(session, tinyConfig, { slots: 4 });
+    const free = add(scheduler, {});
+    await finish(scheduler);
+    expect(free).toMatchObject({ end: "length" });
+    expect(free.ids).toHaveLength(12);
+    const stopAt = free.ids[4] ?? END_ID;
+    const stopped = add(scheduler, { stopIds: [stopAt] });
+    const full = add(scheduler, { promptIds: new Array<number>(250).fill(20), maxNewTokens: 100 });
+    const nothing = add(scheduler, { maxNewTokens: 0 });
+    await finish(scheduler);
+    expect(stopped.end).toBe("stop");
+    expect(stopped.ids).toEqual(free.ids.slice(0, free.ids.indexOf(stopAt) + 1));
+    expect(full.end).toBe("length");
+    expect(full.ids).toHaveLength(6);
+    expect(nothing).toMatchObject({ ids: [], end: "length" });
+  });
+
+  it("reports alternatives that include the likeliest", async () => {
+    const scheduler = new Scheduler(session, tinyConfig, { slots: 1 });
+    const outcome = add(scheduler, { topLogprobs: 3, maxNewTokens: 2 });
+    await finish(scheduler);
+    expect(outcome.top[0]).toHaveLength(3);
+    expect(outcome.top[0]?.[0]).toMatchObject({ id: outcome.ids[0], logprob: outcome.logprobs[0] });
+  });
+
+  it("frees the slot of an aborted request at once, and leaves the others alone", async () => {
+    const list = requests(6, { maxNewTokens: 20 });
+    const alone = await oneByOne(list);
+    const scheduler = new Scheduler(session, tinyConfig, { slots: 3 });
+    const outcomes = list.map((request) => add(scheduler, request));
+    await scheduler.step();
+    expect(scheduler.live).toBe(3);
+    outcomes[0]?.abort();
+    outcomes[4]?.abort();
+    expect(scheduler.live).toBe(2);
+    const step = scheduler.step();
+    outcomes[1]?.abort();
+    await step;
+    expect(scheduler.live).toBe(2);
+    await finish(scheduler);
+    for (const i of [2, 3, 5]) expect(outcomes[i]?.ids).toEqual(alone[i]?.ids);
+    for (const i of [0, 1, 4]) expect(outcomes[i]).not.toHaveProperty("end");
+    expect(outcomes[4]?.ids).toEqual([]);
+  });
+
+  const refused: [Partial<GenerateRequest>, string][] = [
+    [{ promptIds: [] }, "invalid_input"],
+    [{ promptIds: [tinyConfig.vocabularySize] }, "invalid_input"],
+    [{ promptIds: new Array<number>(256).fill(9) }, "context_length_exceeded"],
+    [{ temperature: -1 }, "invalid_input"],
+    [{ topP: 0 }, "invalid_input"],
+  ];
+  it.each(refused)("refuses %j as %s", (request, code) => {
+    const scheduler = new Scheduler(session, tinyConfig, { slots: 1 });
+    expect(() => add(scheduler, request)).toThrowError(expect.objectContaining({ code }) as Error);
+  });
+
+  it("fails what is live when the engine fails, and goes on with the next", async () => {
+    let fail = true;
+    const runner: InferRunner = {
+      maxPositions: session.maxPositions,
+      run: (feeds) => (fail ? Promise.reject(new Error("out of memory")) : session.run(feeds)),
+    };
+    const scheduler = new Scheduler(runner, tinyConfig, { slots: 1 });
+    const first = add(scheduler, {});
+    const second = add(scheduler, {});
+    await scheduler.step();
+    fail = false;
+    await finish(scheduler);
+    expect(first.error?.message).toContain("out of memory");
+    expect(second.end).toBe("length");
+  });
+
+  it("says so when the weights have diverged", async () => {
+    const policy = randomPolicy(tinyConfig, 7);
+    for (const { data } of policy.parameters) data.fill(Number.NaN);
+    const scheduler = new Scheduler(await InferSession.create(policy, { threads: 1 }), tinyConfig, {
+      slots: 1,
+    });
+    const outcome = add(scheduler, {});
+    await finish(scheduler);
+    expect(outcome.error).toMatchObject({ code: "numeric_failure" });
+  });
+});
