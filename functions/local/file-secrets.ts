@@ -6,7 +6,8 @@ import { atomicWrite } from "./atomic-write.ts";
 import { diskError, errorCode } from "./disk-error.ts";
 
 const content = z.object({ v: z.literal(1), secrets: z.record(z.string(), z.string()) });
-const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+/** Names of variables; not "__proto__" and its like, which objects do not keep as plain names. */
+const NAME = /^(?!__)[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
 export interface FileSecretsOptions {
   /** Told every value that is set or resolved, so that logs can hide it. */
@@ -29,7 +30,7 @@ export class FileSecrets implements Secrets {
     if (!NAME.test(name)) {
       throw new SpotterError("invalid_input", `"${name}" cannot name a secret.`, {
         where: "name",
-        hint: "Use letters, digits and _, beginning with a letter, up to 128 characters, like HF_TOKEN.",
+        hint: "Use letters, digits and _, not beginning with a digit or __, up to 128 characters, like HF_TOKEN.",
       });
     }
     this.#onValue(value);

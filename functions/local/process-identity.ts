@@ -14,6 +14,11 @@ export async function processStart(pid: number): Promise<string | undefined> {
   return platform() === "linux" ? linuxStart(pid) : await psStart(pid);
 }
 
+/** Whether the machine is certain not to have been restarted since a process began. */
+export function isOfThisBoot(start: string): boolean {
+  return platform() === "linux" && start.startsWith(`${bootId()}/`);
+}
+
 /** The pid of the living process that was started with `argument` as one of its arguments. */
 export async function findProcess(argument: string): Promise<number | undefined> {
   return platform() === "linux" ? findInProc(argument) : await findWithPs(argument);
@@ -40,8 +45,11 @@ function linuxStart(pid: number): string | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   // A zombie has ended; nobody may ever collect it where process 1 does not.
   if (fields[0] === "Z" || fields[0] === "X") return undefined;
-  const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-  return `${boot}/${fields[19]}`;
+  return `${bootId()}/${fields[19]}`;
+}
+
+function bootId(): string {
+  return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
 }
 
 function findInProc(argument: string): number | undefined {

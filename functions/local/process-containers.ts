@@ -1,0 +1,267 @@
+import { readdirSync, rmSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import type { Clock, Log } from "../ports/clock.ts";
+import type {
+  ContainerHandle,
+  ContainerKind,
+  Containers,
+  ContainerSpec,
+  ContainerState,
+} from "../ports/containers.ts";
+import { diskError } from "./disk-error.ts";
+import { Container } from "./process-containers/container.ts";
+import { boundLog } from "./process-containers/log-file.ts";
+import { loadRecords, pathsOf, removeFiles } from "./process-containers/record.ts";
+
+export interface ProcessContainersOptions {
+  /** Folder for records, logs and work folders. One process at a time uses it (see lockState). */
+  home: string;
+  /** The program of each kind, run by this Node. */
+  programs: Record<ContainerKind, URL>;
+  clock: Pick<Clock, "now">;
+  log: Log;
+  /** Variables for every container besides its own; nothing is inherited. Default: none. */
+  environment?: Record<string, string>;
+  /** Trainings at a time; further ones wait. Default 1. */
+  maxTrains?: number;
+  /** Applied to every log line that leaves. */
+  redact?: (text: string) => string;
+  /** A container's log is cut when it is larger. Default 10 MB. */
+  maxLogBytes?: number;
+  /** Time for containers to end by themselves in `close`. Default 5000. */
+  closeGraceMs?: number;
+}
+
+/** Ended containers that are remembered, with their logs. */
+const MAX_ENDED = 200;
+const POLL_STOPPING_MS = 50;
+const POLL_ADOPTED_MS = 500;
+const CHECK_LOGS_MS = 2000;
+
+/** Containers as processes of this machine, each with its descendants in a process group of its own. */
+export class ProcessContainers implements Containers {
+  readonly #options: ProcessContainersOptions;
+  readonly #containers = new Map<string, Container>();
+  readonly #listeners = new Set<(jobId: string) => void>();
+  readonly #redact: (text: string) => string;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+  #closing: Promise<void> | undefined;
+
+  /** Takes over what an earlier process left running or waiting in this home. */
+  static async open(options: ProcessContainersOptions): Promise<ProcessContainers> {
+    const containers = new ProcessContainers(options);
+    await containers.#adoptAll();
+    return containers;
+  }
+
+  private constructor(options: ProcessContainersOptions) {
+    this.#options = options;
+    this.#redact = options.redact ?? ((text) => text);
+  }
+
+  async launch({ jobId, kind, environment }: ContainerSpec): Promise<ContainerHandle> {
+    if (this.#closed) throw closed();
+    const known = this.#containers.get(jobId);
+    if (known !== undefined) return { jobId };
+    const createdAtMs = this.#options.clock.now();
+    const paths = pathsOf(this.#options.home, jobId);
+    const record = {
+      v: 1,
+      state: "intent",
+      jobId,
+      kind,
+      createdAtMs,
+      environment: { ...environment },
+    } as const;
+    const container = new Container(paths, record);
+    try {
+      container.save(record);
+    } catch (error) {
+      throw diskError(error, paths.record);
+    }
+    this.#containers.set(jobId, container);
+    this.#changed(jobId);
+    await this.#startWaiting();
+    return { jobId };
+  }
+
+  async describe(jobId: string): Promise<ContainerState> {
+    return this.#containers.get(jobId)?.describe(this.#redact) ?? { state: "unknown" };
+  }
+
+  async stop(jobId: string, graceMs: number): Promise<void> {
+    const container = this.#containers.get(jobId);
+    if (container === undefined) return;
+    if (container.record.state === "exited") return await container.gone;
+    if (this.#closed && !container.asked) throw closed();
+    await this.#stop(container, graceMs);
+  }
+
+  async #stop(container: Container, graceMs: number): Promise<void> {
+    container.asked = true;
+    if (container.waiting) return await this.#finish(container, null, null);
+    container.signal(graceMs > 0 ? "SIGTERM" : "SIGKILL");
+    const kill = setTimeout(() => container.signal("SIGKILL"), graceMs);
+    this.#schedule();
+    await container.gone;
+    clearTimeout(kill);
+  }
+
+  async list(): Promise<{ jobId: string; kind: ContainerKind }[]> {
+    return this.#living().map(({ record }) => ({ jobId: record.jobId, kind: record.kind }));
+  }
+
+  onChange(listener: (jobId: string) => void): () => void {
+    // A wrapper, so that the same function can listen twice.
+    const own = (jobId: string) => listener(jobId);
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  async logs(jobId: string, lines: number): Promise<string[]> {
+    return this.#containers.get(jobId)?.tail(lines).map(this.#redact) ?? [];
+  }
+
+  close(options: { leaveRunning?: boolean } = {}): Promise<void> {
+    this.#closing ??= this.#close(options.leaveRunning ?? false);
+    return this.#closing;
+  }
+
+  async #close(leaveRunning: boolean): Promise<void> {
+    // Those that wait end first, or they would start in the place of those that end.
+    const order = this.#living().sort((a, b) => Number(b.waiting) - Number(a.waiting));
+    const graceMs = this.#options.closeGraceMs ?? 5000;
+    this.#closed = true;
+    if (!leaveRunning) await Promise.all(order.map((container) => this.#stop(container, graceMs)));
+    this.#listeners.clear();
+    clearTimeout(this.#timer);
+  }
+
+  #living(): Container[] {
+    return [...this.#containers.values()].filter(({ record }) => record.state !== "exited");
+  }
+
+  async #adoptAll(): Promise<void> {
+    const { home } = this.#options;
+    try {
+      await mkdir(join(home, "work"), { recursive: true, mode: 0o700 });
+      for (const record of loadRecords(home)) {
+        this.#containers.set(record.jobId, new Container(pathsOf(home, record.jobId), record));
+      }
+    } catch (error) {
+      throw diskError(error, home);
+    }
+    for (const container of this.#living()) {
+      const found = await container.adopt();
+      if (!found && container.record.state === "running") await this.#finish(container, null, null);
+    }
+    for (const name of readdirSync(join(home, "work"))) {
+      const owner = this.#containers.get(name);
+      if (owner?.active !== true) rmSync(join(home, "work", name), { recursive: true, force: true });
+    }
+    this.#forgetOldest();
+    await this.#startWaiting();
+    this.#schedule();
+  }
+
+  /** Starts, in the order of their launch, those that the budget has room for. */
+  async #startWaiting(): Promise<void> {
+    const waiting = this.#living()
+      .filter((container) => container.waiting)
+      .sort((a, b) => createdAt(a) - createdAt(b));
+    await Promise.all(
+      waiting.map(async (container) => {
+        const { kind } = container.record;
+        const room = kind !== "train" || this.#activeTrains() < (this.#options.maxTrains ?? 1);
+        if (room && !this.#closed) await this.#start(container);
+      }),
+    );
+  }
+
+  #activeTrains(): number {
+    return this.#living().filter(({ record, active }) => record.kind === "train" && active).length;
+  }
+
+  async #start(container: Container): Promise<void> {
+    const { record } = container;
+    if (record.state !== "intent") return;
+    const environment = { ...this.#options.environment, ...record.environment };
+    try {
+      await container.start(this.#options.programs[record.kind], environment, (code, signal) => {
+        void this.#finish(container, code, signal);
+      });
+    } catch (error) {
+      this.#options.log.error("A container could not be started.", { jobId: record.jobId, error });
+      container.signal("SIGKILL");
+      await this.#finish(container, null, null);
+    }
+    this.#changed(record.jobId);
+    this.#schedule();
+  }
+
+  async #finish(container: Container, code: number | null, signal: NodeJS.Signals | null): Promise<void> {
+    // After `close` the records belong to the next daemon.
+    const leftToNext = this.#closed && !container.asked;
+    if (leftToNext || container.record.state === "exited") return;
+    try {
+      await container.finish(this.#options.clock.now(), code, signal);
+    } catch (error) {
+      this.#options.log.error("The end of a container could not be written down.", {
+        jobId: container.jobId,
+        error,
+      });
+    }
+    this.#forgetOldest();
+    this.#changed(container.jobId);
+    if (!this.#closed) await this.#startWaiting();
+  }
+
+  #forgetOldest(): void {
+    const ended = [...this.#containers.values()].filter(({ record }) => record.state === "exited");
+    ended.sort((a, b) => endedAt(b) - endedAt(a));
+    for (const container of ended.slice(MAX_ENDED)) {
+      removeFiles(container.paths);
+      this.#containers.delete(container.jobId);
+    }
+  }
+
+  #changed(jobId: string): void {
+    for (const listener of this.#listeners) queueMicrotask(() => listener(jobId));
+  }
+
+  /** One timer for all: adopted processes do not tell that they end, and logs must not grow for ever. */
+  #schedule(): void {
+    clearTimeout(this.#timer);
+    const active = this.#living().filter((container) => container.active);
+    const adopted = active.filter((container) => container.adopted);
+    if (active.length === 0 || (this.#closed && !adopted.some(({ asked }) => asked))) return;
+    const stopping = adopted.some(({ asked }) => asked);
+    const delayMs = stopping ? POLL_STOPPING_MS : adopted.length > 0 ? POLL_ADOPTED_MS : CHECK_LOGS_MS;
+    this.#timer = setTimeout(() => void this.#tick(), delayMs);
+    if (!stopping) this.#timer.unref();
+  }
+
+  async #tick(): Promise<void> {
+    for (const container of this.#living()) {
+      if (container.active) boundLog(container.paths.log, this.#options.maxLogBytes ?? 10_000_000);
+      if (container.adopted && !(await container.alive())) await this.#finish(container, null, null);
+    }
+    this.#schedule();
+  }
+}
+
+function createdAt({ record }: Container): number {
+  return record.state === "intent" ? record.createdAtMs : 0;
+}
+
+function endedAt({ record }: Container): number {
+  return record.state === "exited" ? record.endedAtMs : 0;
+}
+
+/** A daemon that ends takes nothing new; the next one does. */
+function closed(): SpotterError {
+  return new SpotterError("capacity", "This daemon is ending; its containers belong to the next one.");
+}

@@ -1,0 +1,39 @@
+import { existsSync, readFileSync } from "node:fs";
+import {
+  ProcessContainers,
+  type ProcessContainersOptions,
+} from "../../../functions/local/process-containers.ts";
+import { systemClock } from "../../../functions/local/system-clock.ts";
+
+const program = new URL("../../fixtures/local/container.ts", import.meta.url);
+
+/** Containers whose program does what its job token says (test/fixtures/local/container.ts). */
+export async function openContainers(
+  home: string,
+  options: Partial<ProcessContainersOptions> = {},
+): Promise<ProcessContainers> {
+  const fail = (message: string, fields?: Record<string, unknown>) => {
+    throw new Error(`${message} ${JSON.stringify(fields)}`);
+  };
+  return await ProcessContainers.open({
+    home,
+    programs: { serve: program, train: program, eval: program },
+    clock: systemClock(),
+    log: { debug: fail, info: fail, warn: fail, error: fail },
+    ...options,
+  });
+}
+
+export function environmentFor(actions: string) {
+  return { SPOTTER_URL: "http://127.0.0.1:1", SPOTTER_JOB_ID: "job", SPOTTER_JOB_TOKEN: actions };
+}
+
+/** A killed process that its parent has not collected yet still has its number, but is dead. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !existsSync("/proc") || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}

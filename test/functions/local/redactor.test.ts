@@ -1,0 +1,36 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { createRedactor } from "../../../functions/local/redactor.ts";
+
+it("hides a value wherever it stands", () => {
+  const redactor = createRedactor(["hunter2!"]);
+  expect(redactor.redact("a hunter2! b hunter2!")).toBe("a [redacted] b [redacted]");
+  expect(redactor.redact("nothing here")).toBe("nothing here");
+});
+
+it("hides a value inside JSON and inside a URL", () => {
+  const value = 'quote" slash\\ line\n';
+  const { redact } = createRedactor([value]);
+  expect(redact(JSON.stringify({ key: value }))).toBe('{"key":"[redacted]"}');
+  expect(redact(`https://host/?key=${encodeURIComponent(value)}`)).toBe("https://host/?key=[redacted]");
+});
+
+it("hides the whole of a value that contains another one", () => {
+  const redactor = createRedactor(["secret"]);
+  redactor.add("my-secret-key");
+  expect(redactor.redact("my-secret-key and secret")).toBe("[redacted] and [redacted]");
+});
+
+it("leaves words alone that are too short to be secrets", () => {
+  expect(createRedactor(["on", ""]).redact("on and on")).toBe("on and on");
+});
+
+it("never lets a value through, in any text", () => {
+  const value = fc.string({ minLength: 4, maxLength: 12 }).filter((text) => !"[redacted]".includes(text));
+  fc.assert(
+    fc.property(value, fc.string(), fc.string(), (secret, before, after) => {
+      const shown = createRedactor([secret]).redact(`${before}\u0001${secret}\u0001${after}`);
+      expect(shown).toContain("\u0001[redacted]\u0001");
+    }),
+  );
+});
