@@ -34,6 +34,8 @@ export interface JobClientOptions {
   giveUpAfterMs?: number;
   /** Time limit of one call to judge a batch; the control plane bounds each reward by itself. Default: 5 minutes. */
   judgeTimeoutMs?: number;
+  /** Time limit of one question to an endpoint, which may have to wake up first. Default: 5 minutes. */
+  chatTimeoutMs?: number;
   /** A newer attempt owns the job: exit at once and report nothing. */
   onStale?: (error: SpotterError) => void;
   /** The control plane stayed away for `giveUpAfterMs`; nothing can be reported any more. */
@@ -72,6 +74,8 @@ export interface JobClient {
   flush(): Promise<void>;
   /** One verdict per row, in order. */
   judge(rows: RewardRow[]): Promise<Verdict[]>;
+  /** Asks an endpoint (OpenAI chat completions, not streamed) with the job token as key. */
+  chat(url: string, body: unknown, signal: AbortSignal): Promise<unknown>;
   /** All rollouts of a step; repeating a step replaces it. */
   putRollouts(step: number, rollouts: Rollout[]): Promise<void>;
   /** Announces, uploads and completes a checkpoint; it exists when this resolves. */
@@ -98,7 +102,12 @@ const PARALLEL_UPLOADS = 4;
  * await client.exit("succeeded");
  */
 export function createJobClient(env: JobEnvironment, options: JobClientOptions = {}): JobClient {
-  const { pace = realPace, giveUpAfterMs = 600_000, judgeTimeoutMs = 300_000 } = options;
+  const {
+    pace = realPace,
+    giveUpAfterMs = 600_000,
+    judgeTimeoutMs = 300_000,
+    chatTimeoutMs = 300_000,
+  } = options;
   const ending = new AbortController();
   const cancelling = new AbortController();
   const heartbeats = new AbortController();
@@ -211,6 +220,22 @@ export function createJobClient(env: JobEnvironment, options: JobClientOptions =
     report: (body) => queue.push(body),
     flush: () => queue.flush(),
     judge,
+    chat: (url, body, signal) =>
+      transport.request(
+        url,
+        {
+          method: "POST",
+          body: () => JSON.stringify(body),
+          headers: {
+            "content-type": "application/json",
+            // The endpoint may be reached through another host than the control plane.
+            authorization: `Bearer ${env.SPOTTER_JOB_TOKEN}`,
+          },
+          timeoutMs: chatTimeoutMs,
+          signal,
+        },
+        (response) => response.json(),
+      ),
     putRollouts: async (step, rollouts) => {
       await transport.json(`${path}/rollouts`, { attempt: attempt(), step, rollouts }, { timeoutMs: 60_000 });
     },

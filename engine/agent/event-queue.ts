@@ -92,7 +92,7 @@ export function createEventQueue(params: EventQueueParams): EventQueue {
     }
     hurry = undefined;
     if (failed !== undefined) throw failed;
-    params.signal.throwIfAborted();
+    if (waiting.length > 0) params.signal.throwIfAborted();
   }
 
   return { push, flush };

@@ -136,7 +136,18 @@ function staleError(error: SpotterError): SpotterError {
     : new SpotterError("attempt_stale", error.message, { cause: error });
 }
 
+/** The error body of OpenAI-compatible endpoints, which has no kind and may have no code. */
+const openAiError = z.object({
+  error: z.object({ message: z.string(), code: z.nullish(z.union([z.string(), z.number()])) }),
+});
+
 function unexplained(status: number, url: URL, text: string): SpotterError {
+  const foreign = z.safeParse(openAiError, safeJson(text)).data?.error;
+  if (foreign !== undefined)
+    return SpotterError.fromBody(
+      { error: { code: String(foreign.code), kind: "user", message: foreign.message } },
+      status,
+    );
   const code = status === 401 ? "unauthorized" : status === 404 ? "not_found" : "internal";
   return new SpotterError(code, `${url.pathname} answered ${status}: ${text.slice(0, 200)}`, { status });
 }

@@ -4,7 +4,7 @@ import type { Verdict } from "../../sdk/schema/rollout.ts";
 import type { JobClient } from "../agent.ts";
 import type { EngineApi } from "../onnx/engine-api.ts";
 import { meanOf } from "./grpo.ts";
-import { rewardRowOf, sampleAll } from "./samples.ts";
+import { judgedRowOf, sampleAll } from "./samples.ts";
 import { seedOf } from "./seeds.ts";
 import { sftSequence } from "./sft-step.ts";
 import type { PromptCodec } from "./text.ts";
@@ -52,7 +52,7 @@ async function rewardsOf({
       seed: seedOf(spec.seed, "eval", first + offset),
     }));
     const samples = await sampleAll(engine, codec, spec.rollout, requests, signal);
-    verdicts.push(...(await client.judge(samples.map((sample) => rewardRowOf(sample, codec)))));
+    verdicts.push(...(await client.judge(samples.map((sample) => judgedRowOf(sample, codec)))));
     tokens += samples.reduce((sum, sample) => sum + sample.ids.length, 0);
   }
   return { ...rewardMetrics(verdicts, "eval/"), "eval/completion_tokens": tokens };

@@ -5,7 +5,7 @@ import type { JobClient } from "../agent.ts";
 import type { EngineApi, TrainSequence, TrainStepResult } from "../onnx/engine-api.ts";
 import { groupAdvantages } from "./grpo.ts";
 import type { Progress } from "./progress.ts";
-import { rewardRowOf, rolloutOf, sampleAll, sequenceOf, type Sample, type SampleRequest } from "./samples.ts";
+import { judgedRowOf, rolloutOf, sampleAll, sequenceOf, type Sample, type SampleRequest } from "./samples.ts";
 import { seedOf } from "./seeds.ts";
 import type { PromptCodec } from "./text.ts";
 import { countVerdicts, rewardMetrics, type VerdictCount } from "./verdicts.ts";
@@ -38,7 +38,7 @@ export async function rlStep(params: RlStepParams): Promise<RlStepResult> {
   progress.phase("generate", step, spec.trainer.steps);
   const samples = await sampleAll(engine, codec, spec.rollout, requestsOf(params), params.signal);
   progress.phase("score", step, spec.trainer.steps);
-  const verdicts = await params.client.judge(samples.map((sample) => rewardRowOf(sample, codec)));
+  const verdicts = await params.client.judge(samples.map((sample) => judgedRowOf(sample, codec)));
   const counted = countVerdicts(params.verdicts, verdicts, spec.rewards?.maxMissingShare ?? 0);
   const advantages = inGroups(verdicts, spec.rollout.samplesPerPrompt).flatMap((group) =>
     groupAdvantages(

@@ -1,6 +1,7 @@
 import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { ChatMessage, RewardRow, Rollout, Verdict } from "../../sdk/schema/rollout.ts";
+import { rewardRowOf } from "../reward-row.ts";
 import type { EngineApi, TrainSequence } from "../onnx/engine-api.ts";
 import type { PromptCodec } from "./text.ts";
 
@@ -57,16 +58,13 @@ export async function sampleAll(
 }
 
 /** What a reward function gets to see of a sample. */
-export function rewardRowOf(sample: Sample, codec: PromptCodec): RewardRow {
-  const { row } = sample.row;
-  return {
-    row,
-    metadata: recordOf(row.metadata),
-    variables: recordOf(row.variables),
+export function judgedRowOf(sample: Sample, codec: PromptCodec): RewardRow {
+  return rewardRowOf(sample.row, {
     response: codec.parse(sample.text),
-    completion: { tokens: sample.ids.length, finishReason: sample.finishReason },
-    messages: conversationOf(sample),
-  };
+    tokens: sample.ids.length,
+    finishReason: sample.finishReason,
+    message: answerOf(sample),
+  });
 }
 
 export function rolloutOf(step: number, sample: Sample, verdict: Verdict, advantage?: number): Rollout {
@@ -76,7 +74,7 @@ export function rolloutOf(step: number, sample: Sample, verdict: Verdict, advant
     index: sample.index,
     group: sample.group,
     row: sample.row.row,
-    messages: conversationOf(sample),
+    messages: [...(sample.row.prompt as ChatMessage[]), answerOf(sample)],
     tokenIds: [...sample.promptIds, ...sample.ids],
     mask: [...before, ...sample.ids.map(() => 1)],
     logprobs: [...before, ...sample.logprobs],
@@ -98,14 +96,8 @@ export function sequenceOf(sample: Sample, advantage: number): TrainSequence {
   };
 }
 
-function conversationOf(sample: Sample): ChatMessage[] {
-  return [...(sample.row.prompt as ChatMessage[]), { role: "assistant", content: sample.text }];
-}
-
-function recordOf(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
+function answerOf(sample: Sample): ChatMessage {
+  return { role: "assistant", content: sample.text };
 }
 
 function roomFor({ promptIds, row }: SampleRequest, maxTokens: number, contextLength: number): number {

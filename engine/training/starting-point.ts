@@ -36,7 +36,8 @@ export async function startingPoint(
 ): Promise<StartingPoint> {
   const { spec, start, resume } = job;
   const base = await modelFolder(spec.model);
-  const keepsOptimizer = spec.startFrom?.mode === "continue";
+  // An attempt that goes on has an optimizer of its own.
+  const keepsOptimizer = spec.startFrom?.mode === "continue" && resume === undefined;
   const startDir = join(workDir, "start");
   if (start !== undefined) {
     await fetchCheckpoint(client, start, startDir, keepsOptimizer ? ["model/", "trainer/"] : ["model/"]);

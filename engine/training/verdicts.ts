@@ -11,6 +11,7 @@ export interface VerdictCount {
 
 /**
  * Counts the verdicts of a step and fails once too many of the whole run are missing, with the first cause.
+ * The share is of those judged so far, or of `expected` where it is known how many there will be.
  *
  * @throws SpotterError with the code of the first missing verdict of this step, for example `reward_timeout`.
  */
@@ -18,10 +19,11 @@ export function countVerdicts(
   before: VerdictCount,
   verdicts: readonly Verdict[],
   maxMissingShare: number,
+  expected = 0,
 ): VerdictCount {
   const missing = verdicts.filter((verdict) => verdict.total === undefined);
   const count = { judged: before.judged + verdicts.length, missing: before.missing + missing.length };
-  const share = count.missing / Math.max(1, count.judged);
+  const share = count.missing / Math.max(1, count.judged, expected);
   if (missing[0] === undefined || share <= maxMissingShare) return count;
   const [name, cause] = Object.entries(missing[0].errors)[0] ?? [
     "?",
