@@ -74,7 +74,7 @@ export class Graph {
   /** A constant; equal small ones are shared. */
   constant(data: ConstantData, shape: readonly number[]): Value {
     if (product(shape) !== data.length)
-      throw new RangeError(`${data.length} elements do not fill [${shape}]`);
+      throw new RangeError(`${data.length} elements do not fill [${shape.join()}]`);
     const type = data instanceof Float32Array ? "float32" : data instanceof Int32Array ? "int32" : "int64";
     const create = (): Value => {
       const value = this.#value(this.#fresh("constant"), type, shape);
@@ -82,7 +82,9 @@ export class Graph {
       this.#constants.push({ value, data: bytes.slice() });
       return value;
     };
-    return data.length > 64 ? create() : this.cached(`constant ${type} [${shape}] ${data.join()}`, create);
+    return data.length > 64
+      ? create()
+      : this.cached(`constant ${type} [${shape.join()}] ${data.join()}`, create);
   }
 
   scalar(value: number): Value {
@@ -106,7 +108,7 @@ export class Graph {
   /** A shape as an int64 vector; symbolic sizes are read off the graph's inputs at run time. */
   shapeVector(shape: Shape): Value {
     if (shape.every((dim) => typeof dim === "number")) return this.integers(shape);
-    return this.cached(`shape [${shape}]`, () => {
+    return this.cached(`shape [${shape.join()}]`, () => {
       const parts = shape.map((dim) => this.#size(dim));
       if (parts.length === 1) return parts[0] as Value;
       const [result] = this.add({

@@ -44,7 +44,7 @@ export class GraphSession {
    * @throws SpotterError `engine_failed` with what the runtime said.
    */
   async run(feeds: Tensors, fetches: Record<string, Tensor | null>): Promise<Tensors> {
-    return (await guarded(() => this.#session.run(feeds, fetches))) as Tensors;
+    return guarded(() => this.#session.run(feeds, fetches));
   }
 
   async close(): Promise<void> {

@@ -47,7 +47,7 @@ export class Tape {
   accumulate(value: Value, gradient: Value): void {
     if (!this.requires(value)) return;
     if (!sameShape(value.shape, gradient.shape)) {
-      throw new RangeError(`Gradient [${gradient.shape}] of ${value.name} [${value.shape}]`);
+      throw new RangeError(`Gradient [${gradient.shape.join()}] of ${value.name} [${value.shape.join()}]`);
     }
     const known = this.#gradients.get(value.name);
     this.#gradients.set(value.name, known === undefined ? gradient : add(this.graph, known, gradient));

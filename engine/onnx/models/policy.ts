@@ -1,5 +1,6 @@
 import { copyFile, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Tensors } from "../graph/session.ts";
 import { writeSafetensors } from "../weights/safetensors.ts";
 import { loadInto, weightFiles } from "../weights/load.ts";
 import { loadLlamaConfig, toHfConfig, type LlamaConfig } from "./llama-config.ts";
@@ -47,6 +48,11 @@ export class Policy {
       policy.adapter = await loadAdapter(policy.config, options.adapterDir);
     }
     return policy;
+  }
+
+  /** All weights, as a session that shares them is fed. */
+  feeds(): Tensors {
+    return { ...this.parameters.feeds(), ...this.adapter?.parameters.feeds() };
   }
 
   /** Writes a model folder, tokenizer and chat template included. `type` default: F32. */

@@ -61,10 +61,14 @@ export async function loadInto(parameters: ParameterSet, files: readonly string[
         const entry = file.tensors.get(name);
         if (entry === undefined) continue;
         if (entry.shape.join() !== shape.join()) {
-          throw new SpotterError("model_corrupt", `${path}: ${name} is [${entry.shape}], not [${shape}].`, {
-            where: `${path}: ${name}`,
-            hint: "The weights belong to another config.json.",
-          });
+          throw new SpotterError(
+            "model_corrupt",
+            `${path}: ${name} is [${entry.shape.join()}], not [${shape.join()}].`,
+            {
+              where: `${path}: ${name}`,
+              hint: "The weights belong to another config.json.",
+            },
+          );
         }
         await file.readInto(name, data);
         missing.delete(name);

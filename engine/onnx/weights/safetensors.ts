@@ -77,7 +77,10 @@ export class SafetensorsFile {
     if (entry === undefined) throw corrupt(this.path, `has no tensor ${name}`);
     const elements = entry.shape.reduce((a, b) => a * b, 1);
     if (elements !== target.length) {
-      throw corrupt(this.path, `${name} is [${entry.shape}], where ${target.length} elements are expected`);
+      throw corrupt(
+        this.path,
+        `${name} is [${entry.shape.join()}], where ${target.length} elements are expected`,
+      );
     }
     if (entry.type === "F32") {
       const bytes = Buffer.from(target.buffer, target.byteOffset, target.byteLength);
@@ -185,7 +188,7 @@ function parseEntry(name: string, value: unknown, path: string, dataBytes: numbe
   const type = dtype as ElementType;
   const bytes = shape.reduce((a, b) => a * b, 1) * ELEMENT_BYTES[type];
   if (end - start !== bytes || end > dataBytes) {
-    throw corrupt(path, `${name} [${shape}] does not fit its ${end - start} bytes: truncated`);
+    throw corrupt(path, `${name} [${shape.join()}] does not fit its ${end - start} bytes: truncated`);
   }
   return { type, shape, start, end };
 }

@@ -52,7 +52,7 @@ export function cast(graph: Graph, x: Value, type: DataType): Value {
 function binary(graph: Graph, op: string, a: Value, b: Value, type: DataType = a.type): Value {
   const shape = broadcast(a.shape, b.shape);
   if (shape === undefined || a.type !== b.type) {
-    throw new RangeError(`${op} of ${a.type}[${a.shape}] and ${b.type}[${b.shape}]`);
+    throw new RangeError(`${op} of ${a.type}[${a.shape.join()}] and ${b.type}[${b.shape.join()}]`);
   }
   return graph.add({ op, inputs: [a, b], outputs: [{ type, shape }] })[0];
 }

@@ -27,7 +27,7 @@ export function gatherColumns(graph: Graph, x: Value, columns: Value): Value {
 export function gatherPerBatch(graph: Graph, x: Value, rows: Value): Value {
   const [batch, , width] = x.shape;
   if (batch === undefined || width === undefined || !sameShape(rows.shape, [batch, 1])) {
-    throw new RangeError(`No row per entry of [${x.shape}] by [${rows.shape}]`);
+    throw new RangeError(`No row per entry of [${x.shape.join()}] by [${rows.shape.join()}]`);
   }
   return graph.add({
     op: "GatherND",

@@ -8,7 +8,7 @@ import { int, ints, type Value } from "../value.ts";
  */
 export function reshape(graph: Graph, x: Value, shape: Shape): Value {
   if (product(x.shape) !== product(shape)) {
-    throw new RangeError(`[${x.shape}] has not as many elements as [${shape}]`);
+    throw new RangeError(`[${x.shape.join()}] has not as many elements as [${shape.join()}]`);
   }
   return graph.add({
     op: "Reshape",
@@ -29,7 +29,7 @@ export function transpose(graph: Graph, x: Value, order: readonly number[]): Val
 /** Cuts the last axis. */
 export function split(graph: Graph, x: Value, sizes: readonly number[]): Value[] {
   if (product([dimension(x, -1)]) !== sizes.reduce((a, b) => a + b, 0)) {
-    throw new RangeError(`Parts of ${sizes.join()} do not make up [${x.shape}]`);
+    throw new RangeError(`Parts of ${sizes.join()} do not make up [${x.shape.join()}]`);
   }
   return graph.add({
     op: "Split",
@@ -92,7 +92,7 @@ export function causalMask(graph: Graph, size: Dim): Value {
 
 function dimension(x: Value, axis: number): Dim {
   const dim = x.shape.at(axis);
-  if (dim === undefined) throw new RangeError(`[${x.shape}] has no axis ${axis}`);
+  if (dim === undefined) throw new RangeError(`[${x.shape.join()}] has no axis ${axis}`);
   return dim;
 }
 

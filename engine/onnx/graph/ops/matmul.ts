@@ -28,7 +28,7 @@ export function gemm(graph: Graph, a: Value, b: Value, c: Value, options: MatMul
   const { transA = false, transB = false, alpha = 1 } = options;
   const shape = productShape(a, b, transA, transB);
   if (shape.length !== 2 || !sameShape(shape, c.shape)) {
-    throw new RangeError(`Gemm gives [${shape}], and is to be added to [${c.shape}]`);
+    throw new RangeError(`Gemm gives [${shape.join()}], and is to be added to [${c.shape.join()}]`);
   }
   return graph.add({
     op: "Gemm",
@@ -43,7 +43,9 @@ function productShape(a: Value, b: Value, transA: boolean, transB: boolean): Dim
   const [innerB, columns] = lastTwo(b, transB);
   const batch = broadcast(a.shape.slice(0, -2), b.shape.slice(0, -2));
   if (inner !== innerB || batch === undefined) {
-    throw new RangeError(`No matrix product of ${a.name} [${a.shape}] and ${b.name} [${b.shape}]`);
+    throw new RangeError(
+      `No matrix product of ${a.name} [${a.shape.join()}] and ${b.name} [${b.shape.join()}]`,
+    );
   }
   return [...batch, rows, columns];
 }
@@ -51,7 +53,7 @@ function productShape(a: Value, b: Value, transA: boolean, transB: boolean): Dim
 function lastTwo(value: Value, transposed: boolean): [Dim, Dim] {
   const [rows, columns] = value.shape.slice(-2);
   if (rows === undefined || columns === undefined) {
-    throw new RangeError(`${value.name} [${value.shape}] is no matrix`);
+    throw new RangeError(`${value.name} [${value.shape.join()}] is no matrix`);
   }
   return transposed ? [columns, rows] : [rows, columns];
 }

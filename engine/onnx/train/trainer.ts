@@ -1,0 +1,179 @@
+import type { Tensor } from "onnxruntime-node";
+import { SpotterError } from "../../../sdk/schema/errors.ts";
+import type { TrainBatch, TrainerSetup, TrainStepResult } from "../engine-api.ts";
+import { GraphSession, type SessionParams, type Tensors } from "../graph/session.ts";
+import { ParameterSet } from "../models/parameter-set.ts";
+import type { Policy } from "../models/policy.ts";
+import { gradientName, trainGraph } from "../models/train-graph.ts";
+import { AdamW } from "./adamw.ts";
+import { elementOf, microBatchFeeds } from "./feeds.ts";
+import { randomAdapter } from "./init.ts";
+import { checkBatch, learntTokens, Metrics, objectiveFeeds } from "./losses.ts";
+import { checkIds, microBatches, type MicroBatch } from "./micro-batches.ts";
+import { Scorer } from "./scorer.ts";
+import { loadTrainerState, saveTrainerState } from "./trainer-state.ts";
+
+export interface TrainerParams extends SessionParams {
+  /** Longest sequence. Default: what the model's configuration says. */
+  maxPositions?: number;
+}
+
+/**
+ * Trains a policy in place: its arrays change with each step, and every session that shares them sees it.
+ * Equal policies, setups and batches on as many threads give equal bits.
+ *
+ * @example
+ * const trainer = await Trainer.create(policy, { optimizer, reference: false, seed: 1 }, { threads: 2 });
+ * const { loss } = await trainer.step(batch);
+ * await policy.save("checkpoint");
+ */
+export class Trainer {
+  readonly policy: Policy;
+  readonly setup: TrainerSetup;
+  readonly maxPositions: number;
+  /** What is trained: the adapter's parameters, or all of the policy's. */
+  readonly trainable: ParameterSet;
+  readonly #optimizer: AdamW;
+  readonly #session: GraphSession;
+  readonly #scorer: Scorer;
+  readonly #reference: ParameterSet | undefined;
+  readonly #gradients: ParameterSet;
+  /** Gradients of a further micro-batch before they are added; made when first needed. */
+  #further: ParameterSet | undefined;
+
+  private constructor(policy: Policy, setup: TrainerSetup, params: TrainerParams, session: GraphSession) {
+    this.policy = policy;
+    this.setup = setup;
+    this.maxPositions = params.maxPositions ?? policy.config.maxPositions;
+    this.trainable = trainableOf(policy);
+    this.#optimizer = new AdamW(this.trainable, setup.optimizer);
+    this.#session = session;
+    this.#reference = setup.reference ? this.trainable.clone() : undefined;
+    this.#gradients = new ParameterSet([...this.trainable]);
+    this.#scorer = new Scorer(policy, { ...params, maxPositions: this.maxPositions });
+  }
+
+  /**
+   * Prepares training. With `setup.lora` the policy's adapter is trained, a fresh one where it has none.
+   *
+   * @throws SpotterError `invalid_input` where the policy's adapter is not the one `setup.lora` asks for.
+   */
+  static async create(policy: Policy, setup: TrainerSetup, params: TrainerParams): Promise<Trainer> {
+    prepareAdapter(policy, setup);
+    const maxPositions = params.maxPositions ?? policy.config.maxPositions;
+    const graph = trainGraph(policy, { maxPositions, trainable: trainableOf(policy) });
+    return new Trainer(policy, setup, params, await GraphSession.create(graph, params));
+  }
+
+  /**
+   * One optimizer step. Nothing to learn, or a gradient of exactly 0, changes nothing.
+   *
+   * @throws SpotterError `invalid_input` or `context_length_exceeded` for a batch that does not fit,
+   *   `numeric_failure` for a NaN or infinite gradient; weights and optimizer are as before then.
+   */
+  async step(batch: TrainBatch): Promise<TrainStepResult> {
+    this.#check(batch);
+    const tokens = learntTokens(batch);
+    const metrics = new Metrics();
+    const logprobs: number[][] = batch.sequences.map(() => []);
+    const sequences = batch.sequences.map(({ ids, mask }) => ({
+      ids,
+      wanted: mask.map((learnt) => learnt !== 0),
+    }));
+    let first = true;
+    for (const part of microBatches(sequences, { sequences: batch.microBatchSize })) {
+      const outputs = await this.#pass(batch, part, tokens, first);
+      first = false;
+      for (const [index, place] of part.places.entries()) {
+        const logprob = elementOf(outputs, "logprob", index);
+        metrics.add(batch, place, logprob, elementOf(outputs, "entropy", index));
+        logprobs[place.sequence]?.push(logprob);
+      }
+    }
+    const gradNorm = first ? 0 : this.#optimizer.update(this.#gradients, batch.learningRate);
+    return { ...metrics.result(), gradNorm, logprobs };
+  }
+
+  /**
+   * Log-probability of each token given those before it, 0 for the first.
+   *
+   * @throws SpotterError `invalid_input` for the reference of a trainer that keeps none.
+   */
+  async score(
+    sequences: readonly (readonly number[])[],
+    which: "policy" | "reference",
+    temperature: number,
+  ): Promise<number[][]> {
+    if (which === "reference" && this.#reference === undefined) {
+      throw new SpotterError("invalid_input", "This trainer keeps no reference to score with.", {
+        where: "reference",
+        hint: "Set reference: true in the trainer's setup.",
+      });
+    }
+    return this.#scorer.score(sequences, temperature, which === "reference" ? this.#reference : undefined);
+  }
+
+  /** Writes optimizer moments, step counter and the reference; weights are saved with the policy. */
+  async saveState(dir: string): Promise<void> {
+    await saveTrainerState(dir, { optimizer: this.#optimizer, reference: this.#reference });
+  }
+
+  /** Goes on from {@link saveState}; @throws SpotterError `model_corrupt` where it is of another training. */
+  async loadState(dir: string): Promise<void> {
+    await loadTrainerState(dir, { optimizer: this.#optimizer, reference: this.#reference });
+  }
+
+  async close(): Promise<void> {
+    await this.#session.close();
+    await this.#scorer.close();
+  }
+
+  #check(batch: TrainBatch): void {
+    checkBatch(batch);
+    const limits = { vocabularySize: this.policy.config.vocabularySize, maxPositions: this.maxPositions };
+    for (const [index, { ids }] of batch.sequences.entries()) checkIds(ids, `sequences[${index}]`, limits);
+  }
+
+  /** Forward and backward of one micro-batch; its gradients land in, or are added to, the batch's. */
+  async #pass(batch: TrainBatch, part: MicroBatch, tokens: number, first: boolean): Promise<Tensors> {
+    if (!first) this.#further ??= new ParameterSet([...this.trainable]);
+    const target = first ? this.#gradients : (this.#further ?? this.#gradients);
+    const fetches: Record<string, Tensor | null> = { logprob: null, entropy: null };
+    for (const { name, tensor } of target) fetches[gradientName(name)] = tensor;
+    const feeds = {
+      ...this.policy.feeds(),
+      ...microBatchFeeds(part, batch.temperature),
+      ...objectiveFeeds(batch, part, tokens),
+    };
+    const outputs = await this.#session.run(feeds, fetches);
+    if (!first) addAll(this.#gradients, target);
+    return outputs;
+  }
+}
+
+function trainableOf(policy: Policy): ParameterSet {
+  return policy.adapter?.parameters ?? policy.parameters;
+}
+
+function prepareAdapter(policy: Policy, { lora, seed }: TrainerSetup): void {
+  const { adapter } = policy;
+  if (adapter === undefined) {
+    if (lora !== undefined) policy.adapter = randomAdapter(policy.config, lora, seed);
+    return;
+  }
+  const has = { rank: adapter.rank, alpha: adapter.alpha, targets: [...adapter.targets].sort() };
+  const wanted = lora && { rank: lora.rank, alpha: lora.alpha, targets: [...new Set(lora.targets)].sort() };
+  if (JSON.stringify(has) === JSON.stringify(wanted)) return;
+  throw new SpotterError(
+    "invalid_input",
+    `The adapter to train on is ${JSON.stringify(has)}, the setup asks for ${JSON.stringify(wanted ?? "full")}.`,
+    { where: "lora", hint: "Ask for what the adapter has, or start without it." },
+  );
+}
+
+function addAll(sum: ParameterSet, more: ParameterSet): void {
+  for (const { name, data } of sum) {
+    const other = more.get(name).data;
+    for (let i = 0; i < data.length; i++) data[i] = (data[i] as number) + (other[i] as number);
+  }
+}
