@@ -62,7 +62,7 @@ export async function runContainer(
     await client.exit(outcome);
     return EXIT.done;
   } catch (error) {
-    return await failed(client, log, error);
+    return await failed(client, log, error, job !== undefined);
   } finally {
     for (const signal of signals) host.off(signal, cancel);
     for (const fault of faults) host.off(fault, fail);
@@ -70,12 +70,19 @@ export async function runContainer(
   }
 }
 
-async function failed(client: JobClient, log: ContainerLog, error: unknown): Promise<number> {
+async function failed(
+  client: JobClient,
+  log: ContainerLog,
+  error: unknown,
+  knowsJob: boolean,
+): Promise<number> {
   const coded = SpotterError.from(error);
   log.error(`${coded.code}: ${coded.message}`);
   if (coded.code === "internal" && error instanceof Error && error.stack !== undefined)
     log.error(error.stack);
   if (client.ended.aborted) return coded.code === "attempt_stale" ? EXIT.stale : EXIT.lost;
+  // Without its job a container does not know its attempt and can report nothing: the log has to do.
+  if (!knowsJob) return EXIT.failed;
   try {
     await client.exit("failed", failureOf(coded, log));
     return EXIT.failed;

@@ -58,7 +58,6 @@ export function readAnswer(body: unknown): Answer {
       reasoning: choice.message.reasoning_content ?? inText.reasoning,
       toolCalls: [...toolCallsOf(choice.message), ...inText.toolCalls],
     },
-    message: { ...choice.message, role: "assistant" },
     tokens: parsed.data?.usage?.completion_tokens ?? 0,
     finishReason: choice.finish_reason ?? "stop",
   };

@@ -2,7 +2,7 @@ import { uniformInt } from "pure-rand/distribution/uniformInt";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 import { seedOf } from "./seeds.ts";
 
-export interface BatchPlan {
+export interface BatchesParams {
   seed: number;
   /** Rows of the dataset. */
   rows: number;
@@ -10,33 +10,46 @@ export interface BatchPlan {
   perStep: number;
 }
 
-/**
- * Which rows step `step` (from 1) takes: each epoch is a shuffle of its own, and steps take the epochs end to
- * end. The answer depends on nothing but the plan and the step, so a resumed run needs no cursor.
- */
-export function rowsOfStep({ seed, rows, perStep }: BatchPlan, step: number): number[] {
-  const first = (step - 1) * perStep;
-  const picked: number[] = [];
-  let order: number[] = [];
-  let epoch = -1;
-  for (let at = first; at < first + perStep; at++) {
-    if (Math.floor(at / rows) !== epoch) {
-      epoch = Math.floor(at / rows);
-      order = shuffled(rows, seedOf(seed, "epoch", epoch));
-    }
-    picked.push(order[at % rows] ?? 0);
-  }
-  return picked;
+/** Which rows each step takes. */
+export interface Batches {
+  /** Steps count from 1. */
+  rowsOfStep(step: number): number[];
+  /** Every row some step from `firstStep` to `lastStep` takes, ascending. */
+  rowsUsed(firstStep: number, lastStep: number): number[];
 }
 
-/** Every row some step from `firstStep` to `lastStep` takes, ascending. */
-export function rowsUsed(plan: BatchPlan, firstStep: number, lastStep: number): number[] {
-  if ((lastStep - firstStep + 1) * plan.perStep >= 2 * plan.rows)
-    return Array.from({ length: plan.rows }, (_, index) => index);
-  const used = new Set<number>();
-  for (let step = firstStep; step <= lastStep; step++)
-    for (const row of rowsOfStep(plan, step)) used.add(row);
-  return [...used].sort((a, b) => a - b);
+/**
+ * Each epoch is a shuffle of its own, and steps take the epochs end to end. What a step takes depends on
+ * nothing but the parameters and the step, so a resumed run needs no cursor.
+ *
+ * @example
+ * createBatches({ seed: 0, rows: 100, perStep: 16 }).rowsOfStep(7); // wraps into the second epoch
+ */
+export function createBatches({ seed, rows, perStep }: BatchesParams): Batches {
+  let shuffledEpoch = -1;
+  let order: number[] = [];
+
+  function rowAt(position: number): number {
+    const epoch = Math.floor(position / rows);
+    if (epoch !== shuffledEpoch) {
+      order = shuffled(rows, seedOf(seed, "epoch", epoch));
+      shuffledEpoch = epoch;
+    }
+    return order[position % rows] ?? 0;
+  }
+
+  function rowsOfStep(step: number): number[] {
+    return Array.from({ length: perStep }, (_, offset) => rowAt((step - 1) * perStep + offset));
+  }
+
+  function rowsUsed(firstStep: number, lastStep: number): number[] {
+    const used = new Set<number>();
+    for (let step = firstStep; step <= lastStep && used.size < rows; step++)
+      for (const row of rowsOfStep(step)) used.add(row);
+    return [...used].sort((a, b) => a - b);
+  }
+
+  return { rowsOfStep, rowsUsed };
 }
 
 /** Fisher-Yates. */

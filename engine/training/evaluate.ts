@@ -52,7 +52,7 @@ async function rewardsOf({
       seed: seedOf(spec.seed, "eval", first + offset),
     }));
     const samples = await sampleAll(engine, codec, spec.rollout, requests, signal);
-    verdicts.push(...(await client.judge(samples.map((sample) => judgedRowOf(sample, codec)))));
+    verdicts.push(...(await client.judge(samples.map(judgedRowOf))));
     tokens += samples.reduce((sum, sample) => sum + sample.ids.length, 0);
   }
   return { ...rewardMetrics(verdicts, "eval/"), "eval/completion_tokens": tokens };

@@ -4,7 +4,7 @@ import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Rollout } from "../../sdk/schema/rollout.ts";
 import type { JobClient } from "../agent.ts";
 import type { EngineApi } from "../onnx/engine-api.ts";
-import type { BatchPlan } from "./batches.ts";
+import type { Batches } from "./batches.ts";
 import { saveCheckpoint } from "./checkpoints.ts";
 import { evaluate } from "./evaluate.ts";
 import type { Progress } from "./progress.ts";
@@ -24,7 +24,7 @@ export interface LoopParams {
   start: StartingPoint;
   rows: DatasetRow[];
   evalRows: DatasetRow[] | undefined;
-  plan: BatchPlan;
+  batches: Batches;
   /** Milliseconds of a clock that never goes back. */
   now: () => number;
 }

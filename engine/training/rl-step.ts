@@ -38,7 +38,7 @@ export async function rlStep(params: RlStepParams): Promise<RlStepResult> {
   progress.phase("generate", step, spec.trainer.steps);
   const samples = await sampleAll(engine, codec, spec.rollout, requestsOf(params), params.signal);
   progress.phase("score", step, spec.trainer.steps);
-  const verdicts = await params.client.judge(samples.map((sample) => judgedRowOf(sample, codec)));
+  const verdicts = await params.client.judge(samples.map(judgedRowOf));
   const counted = countVerdicts(params.verdicts, verdicts, spec.rewards?.maxMissingShare ?? 0);
   const advantages = inGroups(verdicts, spec.rollout.samplesPerPrompt).flatMap((group) =>
     groupAdvantages(

@@ -7,7 +7,7 @@ import type { JobClient } from "../agent.ts";
 import type { ContainerContext } from "../agent/container.ts";
 import type { EngineApi, EngineSetup, TrainerSetup } from "../onnx/engine-api.ts";
 import type { TextModel } from "../onnx/text/text-model.ts";
-import { rowsUsed, type BatchPlan } from "./batches.ts";
+import { createBatches, type Batches } from "./batches.ts";
 import { trainLoop } from "./loop.ts";
 import { createProgress } from "./progress.ts";
 import { readRows } from "./rows.ts";
@@ -44,8 +44,8 @@ export async function runTraining(
     progress.phase("prepare-dataset");
     const rows = await fetchRows(client, job.dataset, workDir);
     const evalRows = job.evalDataset && (await fetchRows(client, job.evalDataset, workDir));
-    const plan: BatchPlan = { seed: spec.seed, rows: rows.length, perStep: rowsPerStep(spec) };
-    const maxPositions = longestSequence(spec, codec, start, plan, rows, evalRows ?? []);
+    const batches = createBatches({ seed: spec.seed, rows: rows.length, perStep: rowsPerStep(spec) });
+    const maxPositions = longestSequence(spec, codec, start, batches, rows, evalRows ?? []);
     await using engine = disposable(await parts.startEngine(engineSetup(job, start, maxPositions)));
     if (start.trainerDir !== undefined) await engine.api.loadTrainerState(start.trainerDir);
     log.info(`training steps ${start.finishedSteps + 1} to ${spec.trainer.steps}, ${rows.length} rows`);
@@ -59,7 +59,7 @@ export async function runTraining(
       start,
       rows,
       evalRows,
-      plan,
+      batches,
       now: parts.now,
     });
   } finally {
@@ -82,12 +82,12 @@ function longestSequence(
   spec: RunSpec,
   codec: PromptCodec,
   start: StartingPoint,
-  plan: BatchPlan,
+  batches: Batches,
   rows: DatasetRow[],
   evalRows: DatasetRow[],
 ): number {
   const { inheritedSteps, finishedSteps } = start;
-  const used = rowsUsed(plan, inheritedSteps + finishedSteps + 1, inheritedSteps + spec.trainer.steps);
+  const used = batches.rowsUsed(inheritedSteps + finishedSteps + 1, inheritedSteps + spec.trainer.steps);
   const met = [
     ...used.map((index) => ({ row: rows[index], index })),
     ...evalRows.map((row, index) => ({ row, index })),

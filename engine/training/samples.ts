@@ -1,7 +1,7 @@
 import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
-import type { ChatMessage, RewardRow, Rollout, Verdict } from "../../sdk/schema/rollout.ts";
-import { rewardRowOf } from "../reward-row.ts";
+import type { ChatMessage, ParsedResponse, RewardRow, Rollout, Verdict } from "../../sdk/schema/rollout.ts";
+import { assistantMessage, rewardRowOf } from "../reward-row.ts";
 import type { EngineApi, TrainSequence } from "../onnx/engine-api.ts";
 import type { PromptCodec } from "./text.ts";
 
@@ -27,6 +27,7 @@ export interface Sample extends SampleRequest {
   ids: number[];
   logprobs: number[];
   text: string;
+  response: ParsedResponse;
   finishReason: "stop" | "length";
 }
 
@@ -52,18 +53,18 @@ export async function sampleAll(
         },
         { signal },
       );
-      return { ...request, ids, logprobs, finishReason, text: codec.decode(ids) };
+      const text = codec.decode(ids);
+      return { ...request, ids, logprobs, finishReason, text, response: codec.parse(text) };
     }),
   );
 }
 
 /** What a reward function gets to see of a sample. */
-export function judgedRowOf(sample: Sample, codec: PromptCodec): RewardRow {
+export function judgedRowOf(sample: Sample): RewardRow {
   return rewardRowOf(sample.row, {
-    response: codec.parse(sample.text),
+    response: sample.response,
     tokens: sample.ids.length,
     finishReason: sample.finishReason,
-    message: answerOf(sample),
   });
 }
 
@@ -74,7 +75,7 @@ export function rolloutOf(step: number, sample: Sample, verdict: Verdict, advant
     index: sample.index,
     group: sample.group,
     row: sample.row.row,
-    messages: [...(sample.row.prompt as ChatMessage[]), answerOf(sample)],
+    messages: [...(sample.row.prompt as ChatMessage[]), assistantMessage(sample.response)],
     tokenIds: [...sample.promptIds, ...sample.ids],
     mask: [...before, ...sample.ids.map(() => 1)],
     logprobs: [...before, ...sample.logprobs],
@@ -94,10 +95,6 @@ export function sequenceOf(sample: Sample, advantage: number): TrainSequence {
     advantages: [...before, ...sample.ids.map(() => advantage)],
     oldLogprobs: [...before, ...sample.logprobs],
   };
-}
-
-function answerOf(sample: Sample): ChatMessage {
-  return { role: "assistant", content: sample.text };
 }
 
 function roomFor({ promptIds, row }: SampleRequest, maxTokens: number, contextLength: number): number {

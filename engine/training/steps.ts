@@ -2,7 +2,7 @@ import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { JobClient } from "../agent.ts";
 import type { EngineApi } from "../onnx/engine-api.ts";
-import { rowsOfStep, type BatchPlan } from "./batches.ts";
+import type { Batches } from "./batches.ts";
 import type { Progress } from "./progress.ts";
 import { rlStep, type RlStepResult } from "./rl-step.ts";
 import { learningRateAt } from "./schedule.ts";
@@ -18,7 +18,7 @@ export interface StepContext {
   client: Pick<JobClient, "judge">;
   progress: Progress;
   rows: DatasetRow[];
-  plan: BatchPlan;
+  batches: Batches;
   /** Within this run, from 1: what schedule and reports count. */
   step: number;
   /** Over continued runs: what rows and random numbers hang on, so that N + N steps equal 2N. */
@@ -29,9 +29,9 @@ export interface StepContext {
 
 /** One step of whichever algorithm the spec names. */
 export async function runStep(context: StepContext): Promise<RlStepResult> {
-  const { spec, engine, codec, client, progress, rows, plan, step, totalStep, signal } = context;
+  const { spec, engine, codec, client, progress, rows, batches, step, totalStep, signal } = context;
   const learningRate = learningRateAt(spec.trainer, step);
-  const picked = rowsOfStep(plan, totalStep).map((index) => ({
+  const picked = batches.rowsOfStep(totalStep).map((index) => ({
     index,
     row: rows[index] ?? missingRow(index),
   }));

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { rowsOfStep, rowsUsed } from "../../../engine/training/batches.ts";
+import { createBatches } from "../../../engine/training/batches.ts";
 
-const plan = { seed: 7, rows: 10, perStep: 4 };
+const params = { seed: 7, rows: 10, perStep: 4 };
+const batches = createBatches(params);
 
 function steps(from: number, to: number): number[] {
-  return Array.from({ length: to - from + 1 }, (_, index) => rowsOfStep(plan, from + index)).flat();
+  return Array.from({ length: to - from + 1 }, (_, index) => batches.rowsOfStep(from + index)).flat();
 }
 
 describe("rows of a step", () => {
@@ -19,18 +20,18 @@ describe("rows of a step", () => {
   });
 
   it("depends on the step alone, and on the seed", () => {
-    expect(rowsOfStep(plan, 4)).toEqual(steps(1, 4).slice(12, 16));
-    expect(rowsOfStep({ ...plan, seed: 8 }, 1)).not.toEqual(rowsOfStep(plan, 1));
+    expect(batches.rowsOfStep(4)).toEqual(steps(1, 4).slice(12, 16));
+    expect(createBatches({ ...params, seed: 8 }).rowsOfStep(1)).not.toEqual(batches.rowsOfStep(1));
   });
 
   it("fills a step larger than the dataset", () => {
-    const taken = rowsOfStep({ seed: 1, rows: 3, perStep: 7 }, 1);
+    const taken = createBatches({ seed: 1, rows: 3, perStep: 7 }).rowsOfStep(1);
     expect(taken.length).toBe(7);
     expect(new Set(taken).size).toBe(3);
   });
 
   it("knows the rows a range of steps takes", () => {
-    expect(rowsUsed(plan, 1, 2)).toEqual([...new Set(steps(1, 2))].sort((a, b) => a - b));
-    expect(rowsUsed(plan, 1, 50)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(batches.rowsUsed(1, 2)).toEqual([...new Set(steps(1, 2))].sort((a, b) => a - b));
+    expect(batches.rowsUsed(1, 50)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 });

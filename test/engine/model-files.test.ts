@@ -1,0 +1,28 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { modelFolder } from "../../engine/model-files.ts";
+
+describe("model folder", () => {
+  it("is the shipped one for spotter/nano", async () => {
+    expect(await modelFolder({ name: "spotter/nano" })).toBe(
+      join(import.meta.dirname, "..", "..", "engine", "models", "nano"),
+    );
+  });
+
+  it("is an absolute path as given", async () => {
+    const dir = await mkdtemp(join(tmpdir(), "spotter-model-"));
+    await expect(modelFolder({ name: dir })).rejects.toMatchObject({
+      code: "model_not_found",
+      where: "model.name",
+    });
+    await writeFile(join(dir, "config.json"), "{}");
+    expect(await modelFolder({ name: dir })).toBe(dir);
+    await rm(dir, { recursive: true });
+  });
+
+  it.each(["Qwen/Qwen3-0.6B", "nano", "../models/nano", ""])("is nowhere for %j", async (name) => {
+    await expect(modelFolder({ name })).rejects.toMatchObject({ code: "model_not_found" });
+  });
+});
