@@ -38,7 +38,6 @@ export const ERROR_CODES = {
   endpoint_not_ready: "capacity",
   disk_full: "capacity",
   // Cancelled
-  time_limit: "cancelled", // the run reached limits.durationMs; its checkpoints are kept
   user_cancelled: "cancelled",
   // Failures
   run_failed: "system",

@@ -1,0 +1,91 @@
+import { Hono } from "hono";
+import { SpotterError } from "../sdk/schema/errors.ts";
+import { checkpointRoutes } from "./checkpoints/routes.ts";
+import { createControl, type Control, type ControlOptions } from "./control.ts";
+import { datasetRoutes } from "./datasets/routes.ts";
+import type { Deps } from "./deps.ts";
+import { endpointRoutes } from "./endpoints/routes.ts";
+import { evalRoutes } from "./evals/routes.ts";
+import { eventRoutes } from "./events/routes.ts";
+import { gatewayRoutes } from "./gateway/routes.ts";
+import { createUpstreams, type Upstreams } from "./gateway/upstream.ts";
+import { errorResponse, newRequestId } from "./http/errors.ts";
+import { checkHost } from "./http/host-check.ts";
+import { register } from "./http/register.ts";
+import type { Route } from "./http/route.ts";
+import { jobRoutes } from "./jobs/routes.ts";
+import { keyRoutes } from "./keys/routes.ts";
+import { pageRoutes } from "./pages/routes.ts";
+import { createReconciler, type Reconciler } from "./reconciler/reconciler.ts";
+import { runRoutes } from "./runs/routes.ts";
+import { secretRoutes } from "./secrets/routes.ts";
+import { statusRoutes } from "./status/routes.ts";
+import { userCodeRoutes } from "./user-code/routes.ts";
+
+export interface ControlPlane {
+  app: Hono;
+  control: Control;
+  reconciler: Reconciler;
+  /** Ends what this process owns of it. Containers and ports belong to whoever made the deps. */
+  close(): Promise<void>;
+}
+
+/** The whole control plane over its ports. Nothing in it reads the environment. */
+export function createControlPlane(
+  deps: Deps,
+  options: Pick<ControlOptions, "rootKeyHash" | "shutdown"> & Partial<Pick<ControlOptions, "probe">>,
+): ControlPlane {
+  const upstreams = createUpstreams();
+  const control = createControl(deps, {
+    probe: (address) => upstreams.probe(address),
+    ...options,
+    wake: () => reconciler.wake(),
+  });
+  const reconciler = createReconciler(control);
+  return {
+    app: createApp(control, upstreams),
+    control,
+    reconciler,
+    async close() {
+      await reconciler.close();
+      await upstreams.close();
+    },
+  };
+}
+
+export function createApp(control: Control, upstreams: Upstreams): Hono {
+  const app = new Hono();
+  app.onError((error, c) => errorResponse(control, c, error));
+  app.notFound((c) => {
+    const error = new SpotterError("not_found", `There is no route ${c.req.method} ${c.req.path}.`, {
+      hint: "openapi.json lists the routes.",
+    });
+    return errorResponse(control, c, error);
+  });
+  app.use(async (c, next) => {
+    (c.set as (key: string, value: string) => void)("requestId", newRequestId(control, c));
+    checkHost(c, control.config.publicUrl());
+    await next();
+  });
+  for (const route of allRoutes(control, upstreams)) register(app, control, route);
+  return app;
+}
+
+/** Every route there is; the tests and openapi.json are made from this list. */
+export function allRoutes(control: Control, upstreams: Upstreams): Route[] {
+  return [
+    ...statusRoutes(control),
+    ...endpointRoutes(control),
+    ...runRoutes(control),
+    ...eventRoutes(control),
+    ...checkpointRoutes(control),
+    ...evalRoutes(control),
+    ...datasetRoutes(control),
+    ...userCodeRoutes(control),
+    ...keyRoutes(control),
+    ...secretRoutes(control),
+    ...jobRoutes(control),
+    ...gatewayRoutes(control, upstreams),
+    ...pageRoutes(control),
+  ];
+}

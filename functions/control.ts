@@ -1,0 +1,48 @@
+import type { Deps } from "./deps.ts";
+import { createBus, type Bus } from "./events/bus.ts";
+import { createRouteTable, type RouteTable } from "./gateway/route-table.ts";
+import { createJobTokens, type JobTokens } from "./jobs/tokens.ts";
+import { createKeyRing, type KeyRing } from "./keys/key-ring.ts";
+import { createSessions, type Sessions } from "./pages/sessions.ts";
+
+/** The ports, and what this process keeps in memory on top of them. Handlers get it as their one argument. */
+export interface Control extends Deps {
+  bus: Bus;
+  keys: KeyRing;
+  routes: RouteTable;
+  jobTokens: JobTokens;
+  sessions: Sessions;
+  startedAtMs: number;
+  activity: { lastAtMs: number };
+  /** Asks the reconciler to look again soon. */
+  wake(): void;
+  /** Whether a replica lists its models: the last condition before it counts as ready. */
+  probe(address: string): Promise<boolean>;
+  /** Ends the program that hosts this control plane. */
+  shutdown(): void;
+}
+
+export interface ControlOptions {
+  /** SHA-256 of a key that lives as long as this process and is stored nowhere. */
+  rootKeyHash?: string;
+  wake: () => void;
+  probe: (address: string) => Promise<boolean>;
+  shutdown: () => void;
+}
+
+export function createControl(deps: Deps, options: ControlOptions): Control {
+  const nowMs = deps.clock.now();
+  return {
+    ...deps,
+    bus: createBus(deps.clock),
+    keys: createKeyRing(deps.store, options.rootKeyHash),
+    routes: createRouteTable(deps.store),
+    jobTokens: createJobTokens(deps.store),
+    sessions: createSessions(deps.clock, deps.ids),
+    startedAtMs: nowMs,
+    activity: { lastAtMs: nowMs },
+    wake: options.wake,
+    probe: options.probe,
+    shutdown: options.shutdown,
+  };
+}

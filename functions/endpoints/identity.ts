@@ -1,0 +1,33 @@
+import type { Endpoint, LaunchEndpoint } from "../../sdk/schema/endpoint.ts";
+import { sha256Of } from "../records/hash.ts";
+
+type Identified = Pick<Endpoint, "model" | "checkpoint" | "engine">;
+
+/** What makes two launches the same: model, checkpoint and engine, as name and value pairs. */
+export function identityOf(endpoint: Identified): Record<string, string | undefined> {
+  return {
+    model: endpoint.model.name,
+    "model revision": endpoint.model.revision,
+    checkpoint: endpoint.checkpoint,
+    engine: endpoint.engine,
+  };
+}
+
+/** One sentence for each part that differs; empty for the same identity. */
+export function identityDifferences(existing: Identified, asked: Identified): string[] {
+  const before = identityOf(existing);
+  return Object.entries(identityOf(asked))
+    .filter(([key, value]) => before[key] !== value)
+    .map(([key, value]) => `${key} is ${before[key] ?? "none"}, asked was ${value ?? "none"}`);
+}
+
+/** The same identity gives the same name: the last part of the model's name and twelve digits of a hash. */
+export function defaultName(launch: Pick<LaunchEndpoint, "model" | "checkpoint" | "engine">): string {
+  const stem = (launch.model.name.split("/").filter(Boolean).at(-1) ?? "model")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "")
+    .slice(0, 40);
+  const hash = sha256Of(JSON.stringify(Object.entries(identityOf(launch)))).slice(0, 12);
+  return `${stem || "model"}-${hash}`;
+}

@@ -1,0 +1,80 @@
+import * as z from "zod/mini";
+import { pageOf, pageQuery } from "../../sdk/schema/common.ts";
+import {
+  endpoint,
+  launchEndpoint as launchSchema,
+  updateEndpoint as updateSchema,
+} from "../../sdk/schema/endpoint.ts";
+import type { Control } from "../control.ts";
+import { logLines, logQuery, logsOf } from "../http/logs.ts";
+import { route, type Route } from "../http/route.ts";
+import { serveJobId } from "../jobs/records.ts";
+import { launchEndpoint, stopEndpoint, updateEndpoint } from "./endpoints.ts";
+import { ENDPOINTS, getEndpoint, type EndpointDocument } from "./records.ts";
+
+export function endpointRoutes(control: Control): Route[] {
+  return [
+    route({
+      method: "post",
+      path: "/endpoints",
+      access: "write",
+      summary: "Launch an endpoint, or find the one the same launch made before",
+      body: launchSchema,
+      response: endpoint,
+      handle: ({ body }) => launchEndpoint(control, body),
+    }),
+    route({
+      method: "get",
+      path: "/endpoints",
+      access: "write",
+      summary: "List endpoints by name",
+      query: pageQuery,
+      response: pageOf(endpoint),
+      async handle({ query }) {
+        const page = await control.store.query<EndpointDocument>(ENDPOINTS, query);
+        return {
+          items: page.items.map((item) => item.value.endpoint),
+          ...(page.next && { next: page.next }),
+        };
+      },
+    }),
+    route({
+      method: "get",
+      path: "/endpoints/:name",
+      access: "write",
+      summary: "Get an endpoint",
+      response: endpoint,
+      handle: async ({ param }) => (await getEndpoint(control, param("name"))).endpoint,
+    }),
+    route({
+      method: "patch",
+      path: "/endpoints/:name",
+      access: "write",
+      summary: "Change an endpoint in place",
+      body: updateSchema,
+      response: endpoint,
+      handle: ({ param, body }) => updateEndpoint(control, param("name"), body),
+    }),
+    route({
+      method: "delete",
+      path: "/endpoints/:name",
+      access: "write",
+      summary: "Stop an endpoint; its record stays",
+      response: endpoint,
+      handle: ({ param }) => stopEndpoint(control, param("name")),
+    }),
+    route({
+      method: "get",
+      path: "/endpoints/:name/logs",
+      access: "write",
+      summary: "The last lines of the newest replica",
+      query: logQuery,
+      response: z.object(logLines),
+      async handle({ param, query }) {
+        const { endpoint: record, launches } = await getEndpoint(control, param("name"));
+        const newest = record.replicas.at(-1)?.jobId ?? serveJobId(record.name, record.revision, launches);
+        return logsOf(control, newest, query.lines, record.failure?.logTail);
+      },
+    }),
+  ];
+}

@@ -1,0 +1,51 @@
+import type { EvalRecord, LaunchEval } from "../../sdk/schema/eval.ts";
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import type { Control } from "../control.ts";
+import { checkDataset } from "../datasets/datasets.ts";
+import { resolveModel } from "../gateway/resolve.ts";
+import { checkRewards } from "../runs/check-rewards.ts";
+import { changeEval, evalIndexes, evalKey, getEval, type EvalDocument } from "./records.ts";
+import { isTerminalEval } from "./transitions.ts";
+
+/** Accepts an eval: its endpoint, dataset and rewards exist. The reconciler starts the work. */
+export async function launchEval(control: Control, spec: LaunchEval): Promise<EvalRecord> {
+  const endpoint = await resolveModel(control, spec.endpoint, "endpoint");
+  if (endpoint.state === "failed" || endpoint.state === "stopped" || endpoint.state === "stopping") {
+    throw new SpotterError("endpoint_failed", `Endpoint "${endpoint.name}" is ${endpoint.state}.`, {
+      where: "endpoint",
+      hint: "Launch it again first.",
+      status: 409,
+    });
+  }
+  await checkDataset(control, spec.dataset, "dataset");
+  await checkRewards(control, spec.rewards, spec.dataset.sha256);
+  const record: EvalRecord = {
+    v: 1,
+    id: `eval-${control.ids.next().toLowerCase()}`,
+    ...(spec.name !== undefined && { name: spec.name }),
+    spec,
+    state: "queued",
+    attempt: 0,
+    done: 0,
+    total: spec.dataset.rows * spec.samplesPerRow,
+    missing: 0,
+    scores: {},
+    createdAtMs: control.clock.now(),
+  };
+  const document: EvalDocument = { v: 1, record, endpoint: endpoint.name, losses: 0 };
+  await control.store.put(evalKey(record.id), document, { ifVersion: 0, indexes: evalIndexes(record) });
+  control.wake();
+  return record;
+}
+
+/** Asks an eval to end. One that has ended stays as it is. */
+export async function cancelEval(control: Control, id: string): Promise<EvalRecord> {
+  await getEval(control, id);
+  const document = await changeEval(control, id, (current) =>
+    isTerminalEval(current.record.state) || current.cancelAtMs !== undefined
+      ? undefined
+      : { ...current, cancelAtMs: control.clock.now() },
+  );
+  control.wake();
+  return document?.record ?? (await getEval(control, id)).record;
+}

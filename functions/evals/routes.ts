@@ -1,0 +1,88 @@
+import * as z from "zod/mini";
+import { pageOf, pageQuery } from "../../sdk/schema/common.ts";
+import { evalRecord, evalRow, launchEval as launchSchema } from "../../sdk/schema/eval.ts";
+import type { Control } from "../control.ts";
+import { logLines, logQuery, logsOf } from "../http/logs.ts";
+import { route, type Route } from "../http/route.ts";
+import { evalJobId } from "../jobs/records.ts";
+import { cancelEval, launchEval } from "./launch.ts";
+import { EVALS, evalStream, getEval, type EvalDocument } from "./records.ts";
+
+const rowQuery = z.object({
+  after: z._default(z.coerce.number().check(z.int(), z.gte(0)), 0),
+  limit: z._default(z.coerce.number().check(z.int(), z.gt(0), z.lte(1000)), 100),
+});
+
+export function evalRoutes(control: Control): Route[] {
+  return [
+    route({
+      method: "post",
+      path: "/evals",
+      access: "write",
+      summary: "Launch an eval",
+      body: launchSchema,
+      response: evalRecord,
+      status: 201,
+      handle: ({ body }) => launchEval(control, body),
+    }),
+    route({
+      method: "get",
+      path: "/evals",
+      access: "write",
+      summary: "List evals, newest first",
+      query: pageQuery,
+      response: pageOf(evalRecord),
+      async handle({ query }) {
+        const page = await control.store.query<EvalDocument>(EVALS, { ...query, reverse: true });
+        return { items: page.items.map((item) => item.value.record), ...(page.next && { next: page.next }) };
+      },
+    }),
+    route({
+      method: "get",
+      path: "/evals/:id",
+      access: "write",
+      summary: "Get an eval",
+      response: evalRecord,
+      handle: async ({ param }) => (await getEval(control, param("id"))).record,
+    }),
+    route({
+      method: "get",
+      path: "/evals/:id/rows",
+      access: "write",
+      summary: "Answers and verdicts in the order they came",
+      query: rowQuery,
+      response: pageOf(evalRow),
+      async handle({ param, query }) {
+        const { record } = await getEval(control, param("id"));
+        const entries = await control.store.read(
+          evalStream(record.id, record.attempt),
+          query.after,
+          query.limit,
+        );
+        const last = entries.length === query.limit ? entries.at(-1) : undefined;
+        return { items: entries.map((entry) => entry.value), ...(last && { next: String(last.seq) }) };
+      },
+    }),
+    route({
+      method: "post",
+      path: "/evals/:id/cancel",
+      access: "write",
+      summary: "Ask an eval to end",
+      response: evalRecord,
+      handle: ({ param }) => cancelEval(control, param("id")),
+    }),
+    route({
+      method: "get",
+      path: "/evals/:id/logs",
+      access: "write",
+      summary: "The last lines of the newest attempt",
+      query: logQuery,
+      response: z.object(logLines),
+      async handle({ param, query }) {
+        const { record } = await getEval(control, param("id"));
+        const jobId = record.attempt === 0 ? undefined : evalJobId(record.id, record.attempt);
+        return logsOf(control, jobId, query.lines, record.failure?.logTail);
+      },
+    }),
+  ];
+}

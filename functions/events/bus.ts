@@ -1,0 +1,66 @@
+import type { Clock } from "../ports/clock.ts";
+
+/** Wakes whoever waits for news on a topic of this process. Carries no data: the Store is the truth. */
+export interface Bus {
+  notify(topic: string): void;
+  /** Starts listening at once, so that news between a read and the wait is not missed. */
+  listen(topic: string): Listener;
+}
+
+export interface Listener {
+  /** Resolves true at the first news since the last call (or since `listen`), false after `timeoutMs` or on abort. */
+  next(timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
+  close(): void;
+}
+
+export function createBus(clock: Clock): Bus {
+  const topics = new Map<string, Set<() => void>>();
+  return {
+    notify(topic) {
+      for (const wake of [...(topics.get(topic) ?? [])]) wake();
+    },
+    listen(topic) {
+      let news = false;
+      let resume: ((hasNews: boolean) => void) | undefined;
+      const wake = () => {
+        news = true;
+        resume?.(true);
+      };
+      const listeners = topics.get(topic) ?? new Set();
+      topics.set(topic, listeners.add(wake));
+      return {
+        async next(timeoutMs, signal) {
+          if (!news && signal?.aborted !== true && timeoutMs > 0)
+            await wait(clock, timeoutMs, signal, (set) => (resume = set));
+          resume = undefined;
+          const had = news;
+          news = false;
+          return had;
+        },
+        close() {
+          resume?.(false);
+          listeners.delete(wake);
+          if (listeners.size === 0 && topics.get(topic) === listeners) topics.delete(topic);
+        },
+      };
+    },
+  };
+}
+
+function wait(
+  clock: Clock,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+  onStart: (resume: (hasNews: boolean) => void) => void,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      cancel();
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const cancel = clock.after(timeoutMs, done);
+    signal?.addEventListener("abort", done, { once: true });
+    onStart(done);
+  });
+}

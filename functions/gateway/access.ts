@@ -1,0 +1,62 @@
+import type { Context } from "hono";
+import type { Endpoint } from "../../sdk/schema/endpoint.ts";
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import type { Control } from "../control.ts";
+import { bearer } from "../http/authenticate.ts";
+import { isJobToken } from "../jobs/tokens.ts";
+
+/** Who talks: a key, an eval's container, or nobody that is known. */
+export type ChatCaller =
+  { kind: "key"; endpoints?: string[] } | { kind: "eval"; endpoint?: string } | { kind: "anonymous" };
+
+/** Tells who calls. A header that is there but not valid is refused, public endpoint or not. */
+export async function chatCaller(control: Control, c: Context): Promise<ChatCaller> {
+  if (c.req.header("authorization") === undefined) return { kind: "anonymous" };
+  const token = bearer(c);
+  if (token === undefined) throw invalidKey("The Authorization header is not `Bearer KEY`.");
+  if (isJobToken(token)) {
+    const job = await control.jobTokens.find(token);
+    if (job === undefined || job.fenced || job.kind !== "eval")
+      throw invalidKey("This job token is not valid here.");
+    return { kind: "eval", ...(job.endpoint !== undefined && { endpoint: job.endpoint }) };
+  }
+  const holder = await control.keys.find(token);
+  if (holder === undefined) throw invalidKey("This key is unknown or revoked.");
+  return { kind: "key", ...(holder.endpoints && { endpoints: holder.endpoints }) };
+}
+
+/** Before a model name is even looked at: names are not for strangers, unless something here is public. */
+export function refuseStranger(control: Control, caller: ChatCaller): void {
+  if (caller.kind !== "anonymous" || control.routes.all().some((endpoint) => endpoint.public)) return;
+  throw noKey();
+}
+
+export function checkAccess(caller: ChatCaller, endpoint: Endpoint): void {
+  if (mayUse(caller, endpoint)) return;
+  if (caller.kind === "anonymous") throw noKey();
+  throw new SpotterError("forbidden", `This key may not use endpoint "${endpoint.name}".`, {
+    hint: "Create a key for it with `spotter key create`.",
+  });
+}
+
+export function mayUse(caller: ChatCaller, endpoint: Endpoint): boolean {
+  if (endpoint.public) return true;
+  switch (caller.kind) {
+    case "anonymous":
+      return false;
+    case "eval":
+      return caller.endpoint === undefined || caller.endpoint === endpoint.name;
+    case "key":
+      return caller.endpoints?.includes(endpoint.name) ?? true;
+  }
+}
+
+function noKey(): SpotterError {
+  return new SpotterError("unauthorized", "You did not send a key.", {
+    hint: "Send `Authorization: Bearer sk-spotter-...`.",
+  });
+}
+
+function invalidKey(message: string): SpotterError {
+  return new SpotterError("unauthorized", message, { hint: "`spotter key create` makes a new one." });
+}

@@ -1,0 +1,51 @@
+import type { Endpoint } from "../../sdk/schema/endpoint.ts";
+import type { EndpointDocument } from "../endpoints/records.ts";
+import type { Store } from "../ports/store.ts";
+import { collect } from "../records/update.ts";
+
+/** Every endpoint in memory: the chat path asks here and never the Store. Writers keep it current. */
+export interface RouteTable {
+  /** Resolves when the table has been read once. */
+  load(): Promise<void>;
+  find(name: string): Endpoint | undefined;
+  all(): Endpoint[];
+  set(endpoint: Endpoint, version: number): void;
+  /** Latest checkpoint of a run, kept after the first look. */
+  latestCheckpoint(runId: string): Promise<string | undefined>;
+  setLatestCheckpoint(runId: string, id: string): void;
+}
+
+export function createRouteTable(store: Store): RouteTable {
+  const endpoints = new Map<string, { endpoint: Endpoint; version: number }>();
+  const latest = new Map<string, string>();
+  let loading: Promise<void> | undefined;
+
+  function set(endpoint: Endpoint, version: number): void {
+    const known = endpoints.get(endpoint.name);
+    if (known === undefined || known.version < version) endpoints.set(endpoint.name, { endpoint, version });
+  }
+
+  async function readAll(): Promise<void> {
+    await collect<EndpointDocument>(async (after) => {
+      const page = await store.query<EndpointDocument>("endpoints", { after });
+      for (const { value, version } of page.items) set(value.endpoint, version);
+      return page;
+    });
+  }
+
+  return {
+    load: () => (loading ??= readAll()),
+    find: (name) => endpoints.get(name)?.endpoint,
+    all: () => [...endpoints.values()].map((entry) => entry.endpoint),
+    set,
+    async latestCheckpoint(runId) {
+      const known = latest.get(runId);
+      if (known !== undefined) return known;
+      const page = await store.query<{ id: string }>(`checkpoints/${runId}`, { reverse: true, limit: 1 });
+      const id = page.items[0]?.value.id;
+      if (id !== undefined && !latest.has(runId)) latest.set(runId, id);
+      return latest.get(runId);
+    },
+    setLatestCheckpoint: (runId, id) => void latest.set(runId, id),
+  };
+}

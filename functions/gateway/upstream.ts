@@ -1,0 +1,60 @@
+import { Agent, request, type Dispatcher } from "undici";
+import { SpotterError } from "../../sdk/schema/errors.ts";
+
+/** Connections to replicas. Answers may take as long as they take: the client decides when to give up. */
+export interface Upstreams {
+  post(params: UpstreamRequest): Promise<Dispatcher.ResponseData>;
+  /** Whether a replica answers its model list. */
+  probe(address: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export interface UpstreamRequest {
+  address: string;
+  path: string;
+  body: Uint8Array | string;
+  headers: Record<string, string>;
+  signal: AbortSignal;
+}
+
+const PROBE_TIMEOUT_MS = 5_000;
+
+export function createUpstreams(): Upstreams {
+  const agent = new Agent({ connections: 512, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
+  return {
+    async post({ address, path, body, headers, signal }) {
+      try {
+        return await request(`http://${address}${path}`, {
+          method: "POST",
+          body,
+          headers,
+          signal,
+          dispatcher: agent,
+        });
+      } catch (cause) {
+        if (signal.aborted) throw new SpotterError("user_cancelled", "The client went away.", { cause });
+        throw new SpotterError("container_failed", "The replica did not answer.", {
+          where: "model",
+          hint: "It is restarted by itself; try again in a few seconds.",
+          status: 502,
+          retryable: true,
+          cause,
+        });
+      }
+    },
+    async probe(address) {
+      try {
+        const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+        const { statusCode, body } = await request(`http://${address}/v1/models`, {
+          dispatcher: agent,
+          signal,
+        });
+        await body.dump();
+        return statusCode === 200;
+      } catch {
+        return false;
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}

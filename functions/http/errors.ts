@@ -1,0 +1,48 @@
+import type { Context } from "hono";
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import type { Control } from "../control.ts";
+import { errorPage } from "../pages/error-page.ts";
+import { openAiError } from "../gateway/openai-errors.ts";
+
+/** The one place where an error becomes an answer. Unknown errors hide their message and name the request. */
+export function errorResponse(control: Control, c: Context, thrown: unknown): Response {
+  const error = SpotterError.is(thrown) ? thrown : hidden(control, c, thrown);
+  if (isPagePath(c.req.path)) return errorPage(control, error);
+  const headers = { "x-request-id": requestId(c) };
+  if (isGatewayPath(c.req.path)) return openAiError(error, headers);
+  return Response.json(error.toBody(), {
+    status: error.status,
+    headers: { ...headers, ...retryHeaders(error) },
+  });
+}
+
+/** A client's own id if it is a plain one, else a new one. */
+export function newRequestId(control: Control, c: Context): string {
+  const given = c.req.header("x-request-id");
+  return given !== undefined && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : control.ids.next();
+}
+
+export function requestId(c: Context): string {
+  return (c.get as (key: string) => string | undefined)("requestId") ?? "none";
+}
+
+function hidden(control: Control, c: Context, thrown: unknown): SpotterError {
+  const id = requestId(c);
+  const stack = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+  control.log.error("request failed", { requestId: id, method: c.req.method, path: c.req.path, stack });
+  return new SpotterError("internal", `Something went wrong here; the request was ${id}.`, {
+    hint: "Look for this id in the daemon's log.",
+  });
+}
+
+function retryHeaders(error: SpotterError): Record<string, string> {
+  return error.retryable ? { "retry-after": "5" } : {};
+}
+
+function isPagePath(path: string): boolean {
+  return path === "/ui" || path.startsWith("/ui/");
+}
+
+function isGatewayPath(path: string): boolean {
+  return path === "/v1" || path.startsWith("/v1/");
+}

@@ -1,0 +1,46 @@
+import type { Context, Hono } from "hono";
+import { parseWith } from "../../sdk/schema/parse.ts";
+import type { Control } from "../control.ts";
+import { authenticate } from "./authenticate.ts";
+import { DEFAULT_MAX_BODY_BYTES, readJson } from "./body.ts";
+import type { Route } from "./route.ts";
+
+/** Puts a route on the app: access first, then the body and query against their schemas, then the handler. */
+export function register(app: Hono, control: Control, definition: Route): void {
+  app.on(definition.method.toUpperCase(), definition.path, (c) => answer(control, definition, c));
+}
+
+async function answer(control: Control, definition: Route, c: Context): Promise<Response> {
+  const caller = await authenticate(control, c, definition.access);
+  if (definition.access !== "open") control.activity.lastAtMs = control.clock.now();
+  const query = definition.query && parseWith(definition.query, c.req.query(), "The query");
+  const body =
+    definition.body &&
+    parseWith(
+      definition.body,
+      await readJson(c, definition.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES),
+      "The body",
+    );
+  const result = await definition.handle({
+    c,
+    // Parsed by the schemas of this very route.
+    body: body as never,
+    query: query as never,
+    param: (name) => c.req.param(name) ?? "",
+    rest: () => restOf(definition.path, c.req.path),
+    ...caller,
+  });
+  if (result instanceof Response) return result;
+  if (definition.response === "empty") return new Response(null, { status: 204 });
+  return Response.json(result, { status: definition.status ?? 200 });
+}
+
+/** What `*` stands for: the part of the path behind the segments that the pattern fixes. */
+function restOf(pattern: string, path: string): string {
+  const fixed = pattern.split("/").length - 1;
+  return path
+    .split("/")
+    .slice(fixed)
+    .map((segment) => decodeURIComponent(segment))
+    .join("/");
+}

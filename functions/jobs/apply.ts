@@ -1,0 +1,88 @@
+import type { RunEventBody } from "../../sdk/schema/event.ts";
+import type { JobEventBody } from "../../sdk/schema/job.ts";
+import type { Control } from "../control.ts";
+import { changeEval } from "../evals/records.ts";
+import { isTerminalEval, nextEvalState } from "../evals/transitions.ts";
+import { changeRun, moved, type RunDocument, type RunUpdate } from "../runs/records.ts";
+import { isTerminalRun } from "../runs/transitions.ts";
+import { changeJob, type JobRecord } from "./records.ts";
+
+/** Carries reports over into the records. Doing it twice gives the same records. */
+export async function applyEvents(
+  control: Control,
+  job: JobRecord,
+  bodies: readonly JobEventBody[],
+  done: number | undefined,
+): Promise<void> {
+  if (job.kind === "train") await applyToRun(control, job, runEvents(bodies));
+  if (job.kind === "eval") await applyToEval(control, job, bodies, done);
+  for (const body of bodies) {
+    if (body.type === "log" && body.level !== "debug")
+      control.log[body.level](body.message, { jobId: job.id });
+    if (body.type === "ready")
+      await changeJob(control, job.id, (current) => ({ ...current, address: body.address }));
+    if (body.type === "exit") {
+      const { type: _type, ...exit } = body;
+      await changeJob(control, job.id, (current) => ({ ...current, exit }));
+    }
+  }
+  if (bodies.some(({ type }) => type === "ready" || type === "exit")) control.wake();
+}
+
+function runEvents(bodies: readonly JobEventBody[]): RunEventBody[] {
+  return bodies.flatMap((body) => (body.type === "run" ? [body.event] : []));
+}
+
+async function applyToRun(control: Control, job: JobRecord, events: readonly RunEventBody[]): Promise<void> {
+  if (events.length === 0) return;
+  await changeRun(control, job.owner, (current) => {
+    if (isTerminalRun(current.run.state) || current.run.attempt !== job.attempt) return undefined;
+    let document = current;
+    const announced: RunEventBody[] = [];
+    for (const event of events) {
+      const update = applyOne(document, event);
+      document = update.document;
+      announced.push(...(update.events ?? []));
+    }
+    return { document, events: announced };
+  });
+}
+
+function applyOne(document: RunDocument, event: RunEventBody): RunUpdate {
+  const { run } = document;
+  switch (event.type) {
+    case "phase": {
+      const isLast = event.phase === "save-checkpoint" && (run.step >= run.steps || run.cancelRequested);
+      return moved(document, isLast ? "save" : "work", { phase: event.phase, waitingFor: undefined });
+    }
+    case "metrics":
+      return {
+        document: {
+          ...document,
+          run: { ...run, step: event.step, metrics: { ...run.metrics, ...event.metrics } },
+        },
+      };
+    case "state":
+    case "rollouts":
+    case "checkpoint":
+    case "log":
+    case "attempt":
+      return { document };
+  }
+}
+
+async function applyToEval(
+  control: Control,
+  job: JobRecord,
+  bodies: readonly JobEventBody[],
+  done: number | undefined,
+): Promise<void> {
+  const total = bodies.findLast((body) => body.type === "eval-rows")?.total;
+  if (total === undefined) return;
+  await changeEval(control, job.owner, (current) => {
+    const { record } = current;
+    if (isTerminalEval(record.state) || record.attempt !== job.attempt) return undefined;
+    const state = nextEvalState(record.state, "work");
+    return { ...current, record: { ...record, state, total, done: Math.max(record.done, done ?? 0) } };
+  });
+}

@@ -1,0 +1,85 @@
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import type { JobEventBody } from "../../sdk/schema/job.ts";
+import type { Control } from "../control.ts";
+import { evalStream } from "../evals/records.ts";
+import { runStream, type StreamedEvent } from "../runs/records.ts";
+import { applyEvents } from "./apply.ts";
+import { changeJob, liveJob, staleAttempt, type JobRecord } from "./records.ts";
+
+export interface SequencedEvent {
+  seq: number;
+  body: JobEventBody;
+}
+
+/**
+ * Stores what a container reports, exactly once, and then acts on it. Resolves to the highest stored seq.
+ *
+ * Each batch is written down by its bounds before it is appended. A container that got no answer sends the
+ * same events again, perhaps with more behind them: those within the bounds complete the old batch under its
+ * old name, which the Store knows not to repeat, and only the rest makes a new one.
+ */
+export async function receiveEvents(
+  control: Control,
+  jobId: string,
+  attempt: number,
+  events: readonly SequencedEvent[],
+): Promise<number> {
+  const job = await liveJob(control, jobId, attempt);
+  const { batch } = job;
+  const again = batch ? events.filter(({ seq }) => seq >= batch.first && seq <= batch.last) : [];
+  const isWhole = batch !== undefined && again.length === batch.last - batch.first + 1;
+  if (isWhole) await store(control, job, batch, again);
+  const stored = batch === undefined ? 0 : batch.last;
+  const fresh = events.filter(({ seq }) => seq > stored);
+  const first = fresh[0]?.seq;
+  if (first === undefined) return isWhole ? stored : (batch?.first ?? 1) - 1;
+  const bounds = { first, last: first + fresh.length - 1 };
+  checkOrder(fresh, bounds);
+  const changed = await changeJob(control, jobId, (current) =>
+    current.fenced || (current.batch?.last ?? 0) !== stored ? undefined : { ...current, batch: bounds },
+  );
+  if (changed === undefined || changed.fenced) throw staleAttempt(jobId);
+  // Two requests of one container crossed: the other one's batch may still be on its way into the stream.
+  if (changed.batch?.first !== first || changed.batch.last !== bounds.last)
+    return (changed.batch?.first ?? 1) - 1;
+  await store(control, job, bounds, fresh);
+  return bounds.last;
+}
+
+function checkOrder(events: readonly SequencedEvent[], bounds: { first: number }): void {
+  if (events.every(({ seq }, index) => seq === bounds.first + index)) return;
+  throw new SpotterError("invalid_input", "The events of a batch must be numbered without gaps.", {
+    where: "events",
+  });
+}
+
+async function store(
+  control: Control,
+  job: JobRecord,
+  bounds: { first: number; last: number },
+  events: readonly SequencedEvent[],
+): Promise<void> {
+  const batchId = `a${job.attempt}-${bounds.first}-${bounds.last}`;
+  let done: number | undefined;
+  if (job.kind === "train") {
+    const entries = events.flatMap(({ body }) => streamed(control.clock.now(), body));
+    if (entries.length > 0) await control.store.append(runStream(job.owner), entries, { batchId });
+    control.bus.notify(runStream(job.owner));
+  } else if (job.kind === "eval") {
+    const rows = events.flatMap(({ body }) => (body.type === "eval-rows" ? body.rows : []));
+    if (rows.length > 0)
+      done = await control.store.append(evalStream(job.owner, job.attempt), rows, { batchId });
+  }
+  await applyEvents(
+    control,
+    job,
+    events.map(({ body }) => body),
+    done,
+  );
+}
+
+/** What followers of a run see of a container's report. Its state is the control plane's to tell. */
+function streamed(atMs: number, body: JobEventBody): StreamedEvent[] {
+  if (body.type === "log") return [{ atMs, body }];
+  return body.type === "run" && body.event.type !== "state" ? [{ atMs, body: body.event }] : [];
+}

@@ -1,0 +1,83 @@
+import type { Failure } from "../../sdk/schema/errors.ts";
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import type { ContainerKind } from "../ports/containers.ts";
+import type { DocumentKey } from "../ports/store.ts";
+import type { Control } from "../control.ts";
+import { update } from "../records/update.ts";
+
+/** One container's work: an attempt of a run or an eval, or a replica. Written before the container starts. */
+export interface JobRecord {
+  v: 1;
+  id: string;
+  kind: ContainerKind;
+  /** Run id, eval id or endpoint name. */
+  owner: string;
+  attempt: number;
+  /** The endpoint that an eval may talk to. */
+  endpoint?: string;
+  tokenHash: string;
+  createdAtMs: number;
+  /** When its container was first seen to run. */
+  startedAtMs?: number;
+  heartbeatAtMs?: number;
+  /** No further word from this container counts: a newer attempt owns the work, or it has ended. */
+  fenced: boolean;
+  /** The last batch of events that was begun; a resend completes it under the same name. */
+  batch?: { first: number; last: number };
+  /** Where a replica listens. */
+  address?: string;
+  exit?: { outcome: "succeeded" | "failed" | "cancelled"; failure?: Failure };
+}
+
+export function jobKey(id: string): DocumentKey {
+  return { partition: "jobs", sort: id };
+}
+
+export function trainJobId(runId: string, attempt: number): string {
+  return `train-${runId}-a${attempt}`;
+}
+
+export function serveJobId(endpoint: string, revision: number, number: number): string {
+  return `serve-${endpoint}-r${revision}-${number}`;
+}
+
+export function evalJobId(evalId: string, attempt: number): string {
+  return `eval-${evalId}-a${attempt}`;
+}
+
+export async function findJob(control: Control, id: string): Promise<JobRecord | undefined> {
+  return (await control.store.get<JobRecord>(jobKey(id)))?.value;
+}
+
+/** The job, if its attempt still owns the work; else 410, and the container exits. */
+export async function liveJob(control: Control, id: string, attempt: number): Promise<JobRecord> {
+  const job = await findJob(control, id);
+  if (job === undefined) throw new SpotterError("not_found", `There is no job ${id}.`, { where: id });
+  if (job.fenced || job.attempt !== attempt) throw staleAttempt(id);
+  return job;
+}
+
+export function staleAttempt(id: string): SpotterError {
+  return new SpotterError("attempt_stale", `Job ${id} no longer owns its work.`, {
+    where: id,
+    hint: "A newer attempt took over or the work has ended; this container must exit.",
+  });
+}
+
+/** Changes a job record; `change` returns undefined to leave it. */
+export async function changeJob(
+  control: Control,
+  id: string,
+  change: (job: JobRecord) => JobRecord | undefined,
+): Promise<JobRecord | undefined> {
+  const document = await update<JobRecord>(control.store, jobKey(id), (current) => {
+    const next = current && change(current.value);
+    return next && { value: next };
+  });
+  control.jobTokens.forget(id);
+  return document?.value;
+}
+
+export async function fenceJob(control: Control, id: string): Promise<void> {
+  await changeJob(control, id, (job) => (job.fenced ? undefined : { ...job, fenced: true }));
+}

@@ -1,0 +1,155 @@
+import * as z from "zod/mini";
+import { nonNegativeInt } from "../../sdk/schema/common.ts";
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import {
+  jobCheckpointBegin,
+  jobCheckpointComplete,
+  jobCheckpointReply,
+  jobCheckpointUploads,
+  jobEvents,
+  jobEventsReply,
+  jobHeartbeat,
+  jobHeartbeatReply,
+  jobRewards,
+  jobRewardsReply,
+  jobRollouts,
+  jobSpec,
+} from "../../sdk/schema/job.ts";
+import { parseWith } from "../../sdk/schema/parse.ts";
+import type { Control } from "../control.ts";
+import { blobResponse } from "../http/blob-response.ts";
+import { bodyStream } from "../http/body.ts";
+import { route, type Route, type RouteInput } from "../http/route.ts";
+import { saveRollouts } from "../runs/rollouts.ts";
+import { beginCheckpoint, completeCheckpoint, uploadFile } from "./checkpoints.ts";
+import { receiveEvents } from "./events.ts";
+import { heartbeat } from "./heartbeat.ts";
+import { liveJob, type JobRecord } from "./records.ts";
+import { judgeForJob } from "./rewards.ts";
+import { filesOf, jobSpecOf } from "./spec.ts";
+
+/** A step's rollouts, or a batch for the rewards, with token ids and texts. */
+const BULK_BYTES = 256 * 1024 * 1024;
+
+export function jobRoutes(control: Control): Route[] {
+  return [...reportRoutes(control), ...checkpointRoutes(control), ...fileRoutes(control)];
+}
+
+function reportRoutes(control: Control): Route[] {
+  return [
+    route({
+      method: "get",
+      path: "/jobs/:id",
+      access: "job",
+      summary: "What a container has to do",
+      response: jobSpec,
+      handle: (input) => jobSpecOf(control, jobOf(input)),
+    }),
+    route({
+      method: "post",
+      path: "/jobs/:id/heartbeat",
+      access: "job",
+      summary: "A container lives; the answer says whether to stop",
+      body: jobHeartbeat,
+      response: jobHeartbeatReply,
+      handle: ({ param, body }) => heartbeat(control, param("id"), body.attempt),
+    }),
+    route({
+      method: "post",
+      path: "/jobs/:id/events",
+      access: "job",
+      summary: "What happened, in order; repeating is harmless",
+      body: jobEvents,
+      response: jobEventsReply,
+      handle: async ({ param, body }) => ({
+        acknowledged: await receiveEvents(control, param("id"), body.attempt, body.events),
+      }),
+    }),
+    route({
+      method: "post",
+      path: "/jobs/:id/rewards",
+      access: "job",
+      summary: "Judge answers with the job's rewards",
+      body: jobRewards,
+      maxBodyBytes: BULK_BYTES,
+      response: jobRewardsReply,
+      handle: async ({ param, body }) => ({
+        verdicts: await judgeForJob(control, param("id"), body.attempt, body.rows),
+      }),
+    }),
+    route({
+      method: "post",
+      path: "/jobs/:id/rollouts",
+      access: "job",
+      summary: "Store all rollouts of a step",
+      body: jobRollouts,
+      maxBodyBytes: BULK_BYTES,
+      response: z.object({ count: nonNegativeInt }),
+      async handle({ param, body }) {
+        const job = await liveJob(control, param("id"), body.attempt);
+        const index = await saveRollouts(control, job.owner, job.attempt, body.step, body.rollouts);
+        return { count: index.count };
+      },
+    }),
+  ];
+}
+
+function checkpointRoutes(control: Control): Route[] {
+  return [
+    route({
+      method: "post",
+      path: "/jobs/:id/checkpoints",
+      access: "job",
+      summary: "Announce a checkpoint; the answer says where each file goes",
+      body: jobCheckpointBegin,
+      response: jobCheckpointUploads,
+      handle: ({ param, body }) => beginCheckpoint(control, param("id"), body),
+    }),
+    route({
+      method: "post",
+      path: "/jobs/:id/checkpoints/:step/complete",
+      access: "job",
+      summary: "Publish a checkpoint whose files are all there",
+      body: jobCheckpointComplete,
+      response: jobCheckpointReply,
+      handle: ({ param, body }) =>
+        completeCheckpoint(control, param("id"), stepOf(param("step")), body.attempt),
+    }),
+    route({
+      method: "put",
+      path: "/jobs/:id/uploads/:step/*",
+      access: "job",
+      summary: "Upload one announced file",
+      rawBody: "bytes",
+      response: "empty",
+      handle: ({ c, param, rest }) =>
+        uploadFile(control, param("id"), stepOf(param("step")), rest(), bodyStream(c)),
+    }),
+  ];
+}
+
+function fileRoutes(control: Control): Route[] {
+  return [
+    route({
+      method: "get",
+      path: "/jobs/:id/files/*",
+      access: "job",
+      summary: "Fetch one of the files that the job's spec lists",
+      response: "bytes",
+      async handle(input) {
+        const file = filesOf(await jobSpecOf(control, jobOf(input))).get(input.rest());
+        if (file === undefined) throw new SpotterError("forbidden", `This job may not read ${input.rest()}.`);
+        return blobResponse(control, input.rest(), input.c.req.header("range"));
+      },
+    }),
+  ];
+}
+
+function jobOf(input: RouteInput<undefined, undefined>): JobRecord {
+  if (input.job === undefined) throw new SpotterError("unauthorized", "This route needs the token of a job.");
+  return input.job;
+}
+
+function stepOf(text: string): number {
+  return parseWith(nonNegativeInt, Number(text), "The step");
+}

@@ -1,0 +1,105 @@
+import {
+  JOB_PROTOCOL,
+  type EvalJob,
+  type JobSpec,
+  type ServeJob,
+  type TrainJob,
+} from "../../sdk/schema/job.ts";
+import type { JobFile } from "../../sdk/schema/job.ts";
+import type { DatasetRef } from "../../sdk/schema/run-spec.ts";
+import { getCheckpoint, jobCheckpoint, jobFile, lastCheckpoint } from "../checkpoints/records.ts";
+import type { Control } from "../control.ts";
+import { datasetBlob, getDataset } from "../datasets/datasets.ts";
+import { getEndpoint } from "../endpoints/records.ts";
+import { getEval } from "../evals/records.ts";
+import { getRunSpec } from "../runs/records.ts";
+import type { JobRecord } from "./records.ts";
+
+/** Everything a container needs to know about its job. */
+export async function jobSpecOf(control: Control, job: JobRecord): Promise<JobSpec> {
+  switch (job.kind) {
+    case "serve":
+      return serveSpec(control, job);
+    case "train":
+      return trainSpec(control, job);
+    case "eval":
+      return evalSpec(control, job);
+  }
+}
+
+/** The files of a job by the part of their URL behind `/files/`: exactly what it may read. */
+export function filesOf(spec: JobSpec): Map<string, JobFile> {
+  const files: JobFile[] = [];
+  if (spec.kind === "serve") files.push(...(spec.checkpoint?.files ?? []));
+  else files.push(spec.dataset);
+  if (spec.kind === "train") {
+    if (spec.evalDataset) files.push(spec.evalDataset);
+    files.push(...(spec.resume?.files ?? []), ...(spec.start?.files ?? []));
+  }
+  return new Map(files.map((file) => [keyOf(file.url), file]));
+}
+
+function keyOf(url: string): string {
+  const path = new URL(url).pathname;
+  return decodeURI(path.slice(path.indexOf("/files/") + "/files/".length));
+}
+
+async function serveSpec(control: Control, job: JobRecord): Promise<ServeJob> {
+  const { endpoint } = await getEndpoint(control, job.owner);
+  const checkpoint =
+    endpoint.checkpoint === undefined ? undefined : await getCheckpoint(control, endpoint.checkpoint);
+  return {
+    ...base(control, job),
+    kind: "serve",
+    endpoint: endpoint.name,
+    model: endpoint.model,
+    ...(checkpoint && { checkpoint: jobCheckpoint(control, job.id, checkpoint, ["model"]) }),
+  };
+}
+
+async function trainSpec(control: Control, job: JobRecord): Promise<TrainJob> {
+  const spec = await getRunSpec(control, job.owner);
+  const last = await lastCheckpoint(control, job.owner);
+  const start = spec.startFrom && (await getCheckpoint(control, spec.startFrom.checkpoint));
+  const startParts = spec.startFrom?.mode === "weights" ? (["model"] as const) : BOTH;
+  return {
+    ...base(control, job),
+    kind: "train",
+    runId: job.owner,
+    spec,
+    dataset: await datasetFile(control, job, spec.dataset),
+    ...(spec.evalDataset && { evalDataset: await datasetFile(control, job, spec.evalDataset) }),
+    ...(last && { resume: jobCheckpoint(control, job.id, last, BOTH) }),
+    ...(start && { start: jobCheckpoint(control, job.id, start, startParts) }),
+  };
+}
+
+const BOTH = ["model", "trainer"] as const;
+
+async function evalSpec(control: Control, job: JobRecord): Promise<EvalJob> {
+  const { record, endpoint } = await getEval(control, job.owner);
+  return {
+    ...base(control, job),
+    kind: "eval",
+    evalId: record.id,
+    spec: record.spec,
+    dataset: await datasetFile(control, job, record.spec.dataset),
+    chatUrl: `${control.config.publicUrl()}/v1`,
+    model: endpoint,
+  };
+}
+
+function base(control: Control, job: JobRecord) {
+  return {
+    protocol: JOB_PROTOCOL,
+    id: job.id,
+    attempt: job.attempt,
+    heartbeatEveryMs: control.config.heartbeatEveryMs,
+    threads: control.config.threads,
+  } as const;
+}
+
+async function datasetFile(control: Control, job: JobRecord, ref: DatasetRef): Promise<JobFile> {
+  const record = await getDataset(control, ref.sha256);
+  return jobFile(control, job.id, datasetBlob(ref.sha256), { size: record.bytes, sha256: ref.sha256 });
+}

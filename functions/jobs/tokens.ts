@@ -1,0 +1,43 @@
+import type { Store } from "../ports/store.ts";
+import { createCache } from "../records/cache.ts";
+import { sameHash, sha256Of } from "../records/hash.ts";
+import { jobKey, type JobRecord } from "./records.ts";
+
+/** Checks job tokens from memory; the chat path must not call the Store for each request. */
+export interface JobTokens {
+  /** The job a token belongs to, unless the attempt was fenced. */
+  find(token: string): Promise<JobRecord | undefined>;
+  /** Writers of job records call this. */
+  forget(jobId: string): void;
+}
+
+const PREFIX = "spotter-job.";
+
+export function createJobTokens(store: Store): JobTokens {
+  const cache = createCache(async (id) => (await store.get<JobRecord>(jobKey(id)))?.value);
+  return {
+    async find(token) {
+      const jobId = jobIdOf(token);
+      if (jobId === undefined) return undefined;
+      const job = await cache.get(jobId);
+      return job !== undefined && sameHash(job.tokenHash, sha256Of(token)) ? job : undefined;
+    },
+    forget: (jobId) => cache.forget(jobId),
+  };
+}
+
+/** A token names its job, so that checking it is one read. */
+export function newJobToken(jobId: string, secret: string): { token: string; hash: string } {
+  const token = `${PREFIX}${jobId}.${secret}`;
+  return { token, hash: sha256Of(token) };
+}
+
+export function isJobToken(token: string): boolean {
+  return token.startsWith(PREFIX);
+}
+
+function jobIdOf(token: string): string | undefined {
+  if (!isJobToken(token)) return undefined;
+  const end = token.lastIndexOf(".");
+  return end > PREFIX.length ? token.slice(PREFIX.length, end) : undefined;
+}

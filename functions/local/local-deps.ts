@@ -1,0 +1,127 @@
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Deps } from "../deps.ts";
+import type { Isolates } from "../ports/isolates.ts";
+import type { ContainerKind } from "../ports/containers.ts";
+import { FileBlobs } from "./file-blobs.ts";
+import { FileSecrets } from "./file-secrets.ts";
+import { createJsonLog, openLogFile } from "./json-log.ts";
+import { ProcessContainers } from "./process-containers.ts";
+import { createRedactor } from "./redactor.ts";
+import { SqliteStore } from "./sqlite-store.ts";
+import { systemClock } from "./system-clock.ts";
+import { systemIds } from "./system-ids.ts";
+
+export interface LocalDepsOptions {
+  home: string;
+  publicUrl: () => string;
+  /** Variables of this process; only the named few reach a container. */
+  environment: NodeJS.ProcessEnv;
+}
+
+export interface LocalDeps extends Deps {
+  /** Ends containers first, then everything they may still need. */
+  close(): Promise<void>;
+}
+
+/** What a container may need from the machine. Secrets go by grant, never by inheritance. */
+const PASSED_ON = ["PATH", "HOME", "LANG", "HF_HOME", "HF_ENDPOINT", "HTTPS_PROXY", "NO_PROXY"];
+const HEARTBEAT_EVERY_MS = 2_000;
+const LEASE_MS = 30_000;
+const MAX_ATTEMPTS = 3;
+
+/** All ports on one machine, below one state folder that the caller has locked. */
+export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDeps> {
+  const { home } = options;
+  const clock = systemClock();
+  const redactor = createRedactor();
+  const logFile = openLogFile(join(home, "daemon.log"));
+  const log = createJsonLog({ clock, write: (line) => logFile.write(line), redact: redactor.redact });
+  const store = new SqliteStore(join(home, "state.db"));
+  const containers = await ProcessContainers.open({
+    home: join(home, "containers"),
+    programs: programs(),
+    clock,
+    log,
+    redact: redactor.redact,
+    environment: passedOn(options.environment),
+  });
+  const notes: string[] = [];
+  const isolates = lazyIsolates(async () => {
+    const { createWorkerdIsolates } = await import("./workerd-isolates/index.ts");
+    const created = createWorkerdIsolates({
+      workDir: join(home, "isolates"),
+      onMessage: (message) => log.info("user code", { message }),
+    });
+    notes.push(...created.notes);
+    return created;
+  });
+  return {
+    store,
+    blobs: new FileBlobs(join(home, "blobs")),
+    containers,
+    isolates,
+    secrets: new FileSecrets(join(home, "secrets.json"), { onValue: redactor.add }),
+    clock,
+    ids: systemIds(),
+    log,
+    config: {
+      version: packageVersion(),
+      publicUrl: options.publicUrl,
+      home,
+      threads: availableParallelism(),
+      heartbeatEveryMs: HEARTBEAT_EVERY_MS,
+      leaseMs: LEASE_MS,
+      maxAttempts: MAX_ATTEMPTS,
+      notes,
+    },
+    async close() {
+      await containers.close();
+      await isolates.close();
+      await store.close();
+      logFile.close();
+    },
+  };
+}
+
+function programs(): Record<ContainerKind, URL> {
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  const program = (name: string) => new URL(`../../engine/${name}.${extension}`, import.meta.url);
+  return { serve: program("serve"), train: program("train"), eval: program("eval") };
+}
+
+function passedOn(environment: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    PASSED_ON.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),
+  );
+}
+
+/** Most starts of the daemon never run user code: the runtime is loaded when the first code comes. */
+function lazyIsolates(create: () => Promise<Isolates>): Isolates {
+  let created: Promise<Isolates> | undefined;
+  return {
+    load: async (bundle) => (await (created ??= create())).load(bundle),
+    close: async () => (await created)?.close(),
+  };
+}
+
+function packageVersion(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  for (;;) {
+    const manifest = read(join(folder, "package.json"));
+    if (manifest !== undefined) return (JSON.parse(manifest) as { version: string }).version;
+    const parent = dirname(folder);
+    if (parent === folder) throw new Error(`There is no package.json above ${import.meta.url}`);
+    folder = parent;
+  }
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,132 @@
+import type { Replica, ReplicaState } from "../../sdk/schema/endpoint.ts";
+import type { Failure } from "../../sdk/schema/errors.ts";
+import type { Control } from "../control.ts";
+import { changeEndpoint, findEndpoint, type EndpointDocument } from "../endpoints/records.ts";
+import { allowsChange } from "../records/state-table.ts";
+import { ENDPOINT_TABLE, nextEndpointState, type EndpointChange } from "../endpoints/transitions.ts";
+import { serveJobId } from "../jobs/records.ts";
+import { nextReplicaState } from "../endpoints/replica-transitions.ts";
+import { intendJob } from "./effects-job.ts";
+
+export async function addReplica(control: Control, name: string): Promise<void> {
+  const before = await findEndpoint(control, name);
+  if (before === undefined) return;
+  const number = before.launches + 1;
+  const { revision } = before.endpoint;
+  const jobId = serveJobId(name, revision, number);
+  await intendJob(control, { id: jobId, kind: "serve", owner: name, attempt: number });
+  await changeEndpoint(control, name, (current) => {
+    if (current?.launches !== before.launches || current.endpoint.revision !== revision) return undefined;
+    const replica: Replica = { jobId, state: "waiting", createdAtMs: control.clock.now() };
+    const endpoint = { ...current.endpoint, replicas: [...current.endpoint.replicas, replica] };
+    return { ...current, endpoint, launches: number, revisions: { ...current.revisions, [jobId]: revision } };
+  });
+}
+
+export async function setReplicaState(
+  control: Control,
+  name: string,
+  jobId: string,
+  state: ReplicaState,
+): Promise<void> {
+  await changeReplica(control, name, jobId, (replica) => ({
+    ...replica,
+    state: nextReplicaState(replica.state, state),
+  }));
+}
+
+/** A replica that lists its models takes requests from here on. */
+export async function probeReplica(
+  control: Control,
+  name: string,
+  jobId: string,
+  address: string,
+): Promise<boolean> {
+  if (!(await control.probe(address))) return false;
+  const nowMs = control.clock.now();
+  await changeEndpoint(control, name, (current) => {
+    const replica = current?.endpoint.replicas.find((each) => each.jobId === jobId);
+    if (!current || !replica || replica.state === "draining" || replica.state === "ready") return undefined;
+    const ready = { ...replica, state: nextReplicaState(replica.state, "ready"), address, readyAtMs: nowMs };
+    const { retryAtMs: _retryAtMs, ...document } = replaced(current, jobId, ready);
+    const { failure: _failure, ...endpoint } = changed(document, "ready").endpoint;
+    return {
+      ...document,
+      endpoint: { ...endpoint, startFailures: 0, readyAtMs: endpoint.readyAtMs ?? nowMs },
+    };
+  });
+  return true;
+}
+
+/** A replica that is gone leaves the record. */
+export async function dropReplica(control: Control, name: string, jobId: string): Promise<void> {
+  await changeEndpoint(control, name, (current) => current && without(current, jobId));
+}
+
+export async function replicaLost(
+  control: Control,
+  name: string,
+  jobId: string,
+  failure: Failure,
+  retryAtMs: number,
+): Promise<void> {
+  control.log.warn("replica lost", { endpoint: name, jobId, code: failure.code, message: failure.message });
+  await changeEndpoint(control, name, (current) => {
+    if (!current?.endpoint.replicas.some((replica) => replica.jobId === jobId)) return undefined;
+    const document = changed(without(current, jobId), "lost");
+    const startFailures = document.endpoint.startFailures + 1;
+    return { ...document, retryAtMs, endpoint: { ...document.endpoint, startFailures, failure } };
+  });
+}
+
+export async function failEndpoint(
+  control: Control,
+  name: string,
+  jobId: string,
+  failure: Failure,
+): Promise<void> {
+  await changeEndpoint(control, name, (current) => {
+    if (!current?.endpoint.replicas.some((replica) => replica.jobId === jobId)) return undefined;
+    const document = changed(without(current, jobId), "fail");
+    const startFailures = document.endpoint.startFailures + 1;
+    return { ...document, endpoint: { ...document.endpoint, startFailures, failure, desired: 0 } };
+  });
+}
+
+export async function endpointStopped(control: Control, name: string): Promise<void> {
+  await changeEndpoint(control, name, (current) =>
+    current?.endpoint.state === "stopping" && current.endpoint.replicas.length === 0
+      ? changed(current, "stopped")
+      : undefined,
+  );
+}
+
+async function changeReplica(
+  control: Control,
+  name: string,
+  jobId: string,
+  change: (replica: Replica) => Replica,
+): Promise<void> {
+  await changeEndpoint(control, name, (current) => {
+    const replica = current?.endpoint.replicas.find((each) => each.jobId === jobId);
+    return current && replica && replaced(current, jobId, change(replica));
+  });
+}
+
+/** A replica's fate may concern an endpoint that was stopped or was ready all along: then its state stays. */
+function changed(document: EndpointDocument, change: EndpointChange): EndpointDocument {
+  const { endpoint } = document;
+  if (!allowsChange(ENDPOINT_TABLE, endpoint.state, change)) return document;
+  return { ...document, endpoint: { ...endpoint, state: nextEndpointState(endpoint.state, change) } };
+}
+
+function replaced(document: EndpointDocument, jobId: string, replica: Replica): EndpointDocument {
+  const replicas = document.endpoint.replicas.map((each) => (each.jobId === jobId ? replica : each));
+  return { ...document, endpoint: { ...document.endpoint, replicas } };
+}
+
+function without(document: EndpointDocument, jobId: string): EndpointDocument {
+  const { [jobId]: _revision, ...revisions } = document.revisions;
+  const replicas = document.endpoint.replicas.filter((each) => each.jobId !== jobId);
+  return { ...document, revisions, endpoint: { ...document.endpoint, replicas } };
+}

@@ -1,0 +1,100 @@
+import type { Failure } from "../../sdk/schema/errors.ts";
+import type { EvalRecord, EvalRow } from "../../sdk/schema/eval.ts";
+import type { Control } from "../control.ts";
+import { changeEval, evalStream, getEval, type EvalDocument } from "../evals/records.ts";
+import { summarize, type EvalScores } from "../evals/scores.ts";
+import { isTerminalEval, nextEvalState } from "../evals/transitions.ts";
+import { evalJobId } from "../jobs/records.ts";
+import { intendJob } from "./effects-job.ts";
+import type { WorkKey } from "./views.ts";
+
+const CHANGES = { succeeded: "succeed", failed: "fail", cancelled: "cancel" } as const;
+const READ_ROWS = 1000;
+
+export async function beginEvalAttempt(control: Control, key: WorkKey): Promise<void> {
+  const attempt = key.attempt + 1;
+  const { endpoint } = await getEval(control, key.id);
+  const id = evalJobId(key.id, attempt);
+  await intendJob(control, { id, kind: "eval", owner: key.id, attempt, endpoint });
+  await changeCurrent(control, key, (document) => {
+    if (document.record.state !== "queued") return undefined;
+    const { retryAtMs: _retryAtMs, ...rest } = document;
+    const { failure: _failure, ...record } = rest.record;
+    return { ...rest, record: { ...record, attempt, done: 0, state: nextEvalState(record.state, "begin") } };
+  });
+}
+
+export async function noteEvalWorking(control: Control, key: WorkKey): Promise<void> {
+  await changeCurrent(control, key, (document) => ({
+    ...document,
+    record: { ...document.record, state: nextEvalState(document.record.state, "work") },
+  }));
+}
+
+export async function requeueEval(
+  control: Control,
+  key: WorkKey,
+  failure: Failure,
+  retryAtMs: number,
+): Promise<void> {
+  await changeCurrent(control, key, (document) => ({
+    ...document,
+    losses: document.losses + 1,
+    retryAtMs,
+    record: { ...document.record, failure, state: nextEvalState(document.record.state, "requeue") },
+  }));
+}
+
+export async function finishEval(
+  control: Control,
+  key: WorkKey,
+  outcome: "succeeded" | "failed" | "cancelled",
+  failure: Failure | undefined,
+): Promise<void> {
+  const endedAtMs = control.clock.now();
+  const rows = await readRows(control, key);
+  const scores = summarize(rows);
+  const unjudged = outcome === "succeeded" && scores.score === undefined ? noVerdict(rows) : undefined;
+  await changeCurrent(control, key, (document) => {
+    const change = CHANGES[unjudged ? "failed" : outcome];
+    const state = nextEvalState(document.record.state, change);
+    const { failure: _earlier, ...record } = document.record;
+    const why = unjudged ?? failure;
+    const ended: EvalRecord = { ...record, ...scores, state, endedAtMs, ...(why && { failure: why }) };
+    return { ...document, record: withoutOldScore(ended, scores) };
+  });
+}
+
+function withoutOldScore(record: EvalRecord, scores: EvalScores): EvalRecord {
+  return scores.score === undefined ? { ...record, score: undefined } : record;
+}
+
+/** An eval in which no answer could be judged has no mean to show: it failed, with the first cause. */
+function noVerdict(rows: readonly EvalRow[]): Failure {
+  const cause = rows.flatMap((row) => Object.values(row.verdict.errors))[0];
+  return cause === undefined
+    ? { code: "eval_failed", message: "The eval ended without any answer to judge." }
+    : { code: cause.code, message: `No answer got a verdict. The first cause: ${cause.message}` };
+}
+
+async function readRows(control: Control, key: WorkKey): Promise<EvalRow[]> {
+  const rows: EvalRow[] = [];
+  if (key.attempt === 0) return rows;
+  for (let after = 0; ;) {
+    const entries = await control.store.read(evalStream(key.id, key.attempt), after, READ_ROWS);
+    rows.push(...entries.map((entry) => entry.value as EvalRow));
+    after = entries.at(-1)?.seq ?? after;
+    if (entries.length < READ_ROWS) return rows;
+  }
+}
+
+async function changeCurrent(
+  control: Control,
+  key: WorkKey,
+  change: (document: EvalDocument) => EvalDocument | undefined,
+): Promise<void> {
+  await changeEval(control, key.id, (document) => {
+    const { record } = document;
+    return isTerminalEval(record.state) || record.attempt !== key.attempt ? undefined : change(document);
+  });
+}

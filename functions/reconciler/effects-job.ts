@@ -1,0 +1,63 @@
+import { SpotterError, type Failure } from "../../sdk/schema/errors.ts";
+import type { Control } from "../control.ts";
+import { changeJob, findJob, jobKey, type JobRecord } from "../jobs/records.ts";
+import { newJobToken } from "../jobs/tokens.ts";
+
+const LOG_TAIL_LINES = 200;
+
+/** Writes down that a container will be started. Its token is made when it is. */
+export async function intendJob(
+  control: Control,
+  job: Pick<JobRecord, "id" | "kind" | "owner" | "attempt" | "endpoint">,
+): Promise<void> {
+  if (await findJob(control, job.id)) return;
+  const record: JobRecord = {
+    v: 1,
+    ...job,
+    tokenHash: "",
+    createdAtMs: control.clock.now(),
+    fenced: false,
+  };
+  await control.store.put(jobKey(job.id), record, { ifVersion: 0 });
+}
+
+/** Starts the container of a job that was written down. What goes wrong here ends the job with its reason. */
+export async function launchJob(control: Control, jobId: string): Promise<boolean> {
+  const { token, hash } = newJobToken(jobId, control.ids.secret(24));
+  const job = await changeJob(control, jobId, (current) =>
+    current.fenced || current.startedAtMs !== undefined ? undefined : { ...current, tokenHash: hash },
+  );
+  if (job === undefined || job.tokenHash !== hash) return false;
+  try {
+    await control.containers.launch({
+      jobId,
+      kind: job.kind,
+      environment: {
+        SPOTTER_URL: control.config.publicUrl(),
+        SPOTTER_JOB_ID: jobId,
+        SPOTTER_JOB_TOKEN: token,
+      },
+    });
+  } catch (cause) {
+    const error = SpotterError.from(cause);
+    control.log.error("container did not launch", { jobId, message: error.message });
+    const code = error.code === "internal" ? "container_failed" : error.code;
+    const failure: Failure = { code, message: error.message, ...(error.hint && { hint: error.hint }) };
+    await changeJob(control, jobId, (current) => ({ ...current, exit: { outcome: "failed", failure } }));
+  }
+  return true;
+}
+
+export async function noteStarted(control: Control, jobId: string): Promise<void> {
+  await changeJob(control, jobId, (job) =>
+    job.startedAtMs === undefined ? { ...job, startedAtMs: control.clock.now() } : undefined,
+  );
+}
+
+/** The failure with the last lines of its container, unless it has some. */
+export async function withLogTail(control: Control, jobId: string, failure: Failure): Promise<Failure> {
+  if (failure.logTail !== undefined && failure.logTail.length > 0)
+    return { ...failure, logTail: failure.logTail.slice(-LOG_TAIL_LINES) };
+  const lines = await control.containers.logs(jobId, LOG_TAIL_LINES);
+  return lines.length === 0 ? failure : { ...failure, logTail: lines };
+}

@@ -1,0 +1,123 @@
+import type { Control } from "../control.ts";
+import { fenceJob } from "../jobs/records.ts";
+import {
+  addReplica,
+  dropReplica,
+  endpointStopped,
+  failEndpoint,
+  probeReplica,
+  replicaLost,
+  setReplicaState,
+} from "./effects-endpoint.ts";
+import { beginEvalAttempt, finishEval, noteEvalWorking, requeueEval } from "./effects-eval.ts";
+import { launchJob, noteStarted, withLogTail } from "./effects-job.ts";
+import {
+  beginRunAttempt,
+  expireRun,
+  finishRun,
+  noteRunStarted,
+  noteRunWaiting,
+  noteRunWorking,
+  requeueRun,
+} from "./effects-run.ts";
+import type { Action } from "./views.ts";
+
+/** Time a container has to exit by itself once its last word was heard. */
+const EXIT_GRACE_MS = 5_000;
+
+export interface Stops {
+  /** Stops a container in the background, once at a time for each. */
+  stop(jobId: string, graceMs: number): void;
+}
+
+/**
+ * Does what was decided. Resolves to whether the world may look different now, so that it is worth looking
+ * again at once. Every effect checks that the record still is what the decision was about.
+ */
+export async function execute(control: Control, stops: Stops, action: Action): Promise<boolean> {
+  switch (action.type) {
+    case "begin-attempt":
+      await (action.work.kind === "train" ? beginRunAttempt : beginEvalAttempt)(control, action.work);
+      return true;
+    case "launch-job":
+      return launchJob(control, action.jobId);
+    case "note-started":
+      await noteStarted(control, action.jobId);
+      if (action.work?.kind === "train") await noteRunStarted(control, action.work);
+      return true;
+    case "note-working":
+      await (action.work.kind === "train" ? noteRunWorking : noteEvalWorking)(control, action.work);
+      return true;
+    case "note-waiting":
+      await noteRunWaiting(control, action.work, action.waitingFor);
+      return false;
+    case "expire":
+      await expireRun(control, action.work);
+      return false;
+    case "requeue":
+    case "finish":
+      return endAttempt(control, stops, action);
+    case "stop-container":
+      stops.stop(action.jobId, action.graceMs);
+      return false;
+    default:
+      return executeForEndpoint(control, stops, action);
+  }
+}
+
+async function endAttempt(
+  control: Control,
+  stops: Stops,
+  action: Extract<Action, { type: "requeue" | "finish" }>,
+): Promise<boolean> {
+  const { work, jobId } = action;
+  // Fenced first: nothing the old container still says can reach the record of the next attempt.
+  if (jobId !== undefined) await fenceJob(control, jobId);
+  const failure =
+    action.failure && jobId !== undefined
+      ? await withLogTail(control, jobId, action.failure)
+      : action.failure;
+  if (action.type === "finish") {
+    await (work.kind === "train" ? finishRun : finishEval)(control, work, action.outcome, failure);
+  } else if (failure) {
+    await (work.kind === "train" ? requeueRun : requeueEval)(control, work, failure, action.retryAtMs);
+  }
+  if (jobId !== undefined) stops.stop(jobId, EXIT_GRACE_MS);
+  return true;
+}
+
+type EndpointAction = Extract<Action, { endpoint: string }>;
+
+async function executeForEndpoint(control: Control, stops: Stops, action: EndpointAction): Promise<boolean> {
+  const { endpoint: name } = action;
+  switch (action.type) {
+    case "add-replica":
+      await addReplica(control, name);
+      return true;
+    case "replica-state":
+      await setReplicaState(control, name, action.jobId, action.state);
+      return false;
+    case "probe-replica":
+      return probeReplica(control, name, action.jobId, action.address);
+    case "drain-replica":
+      await setReplicaState(control, name, action.jobId, "draining");
+      await fenceJob(control, action.jobId);
+      return false;
+    case "drop-replica":
+      await fenceJob(control, action.jobId);
+      await dropReplica(control, name, action.jobId);
+      return true;
+    case "replica-lost":
+    case "fail-endpoint": {
+      await fenceJob(control, action.jobId);
+      const failure = await withLogTail(control, action.jobId, action.failure);
+      if (action.type === "fail-endpoint") await failEndpoint(control, name, action.jobId, failure);
+      else await replicaLost(control, name, action.jobId, failure, action.retryAtMs);
+      stops.stop(action.jobId, EXIT_GRACE_MS);
+      return true;
+    }
+    case "endpoint-stopped":
+      await endpointStopped(control, name);
+      return true;
+  }
+}

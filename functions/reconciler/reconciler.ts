@@ -1,0 +1,129 @@
+import type { Control } from "../control.ts";
+import { decide, nextDeadline } from "./decide.ts";
+import { execute, type Stops } from "./execute.ts";
+import { observe } from "./observe.ts";
+import type { Policy } from "./views.ts";
+
+const SWEEP_EVERY_MS = 5_000;
+const PROBE_AGAIN_MS = 100;
+/** Without a pass for this long, this process was away: asleep, stopped, or starved. */
+const GAP_MS = 4 * SWEEP_EVERY_MS;
+const MAX_START_FAILURES = 3;
+const CANCEL_GRACE_MS = 60_000;
+
+export interface Reconciler {
+  /** Looks again soon; many calls make one look. */
+  wake(): void;
+  /** Resolves when nothing is left to do at this moment. */
+  settle(): Promise<void>;
+  /** Ends it: the pass that runs is finished, nothing new begins. */
+  close(): Promise<void>;
+}
+
+/** Keeps the world as the records want it: on every wake, and by a sweep. */
+export function createReconciler(control: Control): Reconciler {
+  const stopping = new Map<string, Promise<void>>();
+  const stops: Stops = { stop };
+  let running: Promise<void> | undefined;
+  let again = false;
+  let closed = false;
+  let lastPassAtMs = control.clock.now();
+  let leasesFromMs = lastPassAtMs;
+  let cancelTimer = () => {};
+
+  const unsubscribe = control.containers.onChange(() => wake());
+
+  function wake(): void {
+    if (closed) return;
+    again = true;
+    running ??= run().finally(() => {
+      running = undefined;
+      if (again && !closed) wake();
+    });
+  }
+
+  async function run(): Promise<void> {
+    // Not before the caller has finished what it does.
+    await Promise.resolve();
+    while (again && !closed) {
+      again = false;
+      try {
+        const waitMs = await pass();
+        cancelTimer();
+        if (!closed) cancelTimer = control.clock.after(waitMs, wake);
+      } catch (error) {
+        control.log.error("reconcile failed", { error: describe(error) });
+        cancelTimer();
+        if (!closed) cancelTimer = control.clock.after(SWEEP_EVERY_MS, wake);
+      }
+    }
+  }
+
+  /** One look and what follows from it. Resolves to the time until the next one. */
+  async function pass(): Promise<number> {
+    const now = control.clock.now();
+    if (now - lastPassAtMs > GAP_MS) leasesFromMs = now;
+    lastPassAtMs = now;
+    const world = await observe(control);
+    const actions = decide(world, now, policy());
+    let isProbing = false;
+    for (const action of actions) {
+      try {
+        if (await execute(control, stops, action)) again = true;
+        else if (action.type === "probe-replica") isProbing = true;
+      } catch (error) {
+        control.log.error("action failed", { action: action.type, error: describe(error) });
+      }
+    }
+    const deadline = nextDeadline(world, now);
+    const untilDeadline = deadline === undefined ? SWEEP_EVERY_MS : deadline - now;
+    return Math.max(1, Math.min(SWEEP_EVERY_MS, untilDeadline, isProbing ? PROBE_AGAIN_MS : SWEEP_EVERY_MS));
+  }
+
+  function policy(): Policy {
+    const { leaseMs, maxAttempts } = control.config;
+    return {
+      leaseMs,
+      maxAttempts,
+      maxStartFailures: MAX_START_FAILURES,
+      cancelGraceMs: CANCEL_GRACE_MS,
+      leasesFromMs,
+    };
+  }
+
+  function stop(jobId: string, graceMs: number): void {
+    if (stopping.has(jobId)) return;
+    const promise = control.containers
+      .stop(jobId, graceMs)
+      .catch((error: unknown) => {
+        control.log.error("container did not stop", { jobId, error: describe(error) });
+      })
+      .finally(() => {
+        stopping.delete(jobId);
+        wake();
+      });
+    stopping.set(jobId, promise);
+  }
+
+  return {
+    wake,
+    async settle() {
+      while (running !== undefined || stopping.size > 0) {
+        await running;
+        await Promise.all(stopping.values());
+      }
+    },
+    async close() {
+      closed = true;
+      unsubscribe();
+      cancelTimer();
+      await running;
+      cancelTimer();
+      await Promise.all(stopping.values());
+    },
+  };
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,102 @@
+import type { EndpointState, ReplicaState } from "../../sdk/schema/endpoint.ts";
+import type { Failure } from "../../sdk/schema/errors.ts";
+import type { ContainerKind, ContainerState } from "../ports/containers.ts";
+
+/** A container's job as the reconciler sees it. */
+export interface JobView {
+  id: string;
+  attempt: number;
+  startedAtMs?: number;
+  heartbeatAtMs?: number;
+  address?: string;
+  exit?: { outcome: "succeeded" | "failed" | "cancelled"; failure?: Failure };
+  container: ContainerState;
+}
+
+/** A run or an eval that has not ended. */
+export interface WorkView {
+  kind: "train" | "eval";
+  id: string;
+  stage: "queued" | "active" | "paused";
+  /** Its record says already that the container works. */
+  isWorking: boolean;
+  /** Attempts begun so far. */
+  attempt: number;
+  /** Attempts that were lost or failed in a way worth another try. */
+  losses: number;
+  waitingFor?: string;
+  retryAtMs?: number;
+  cancelAtMs?: number;
+  /** The time limit that the run was given, and whether it was told so. */
+  durationMs?: number;
+  expired: boolean;
+  /** When its first attempt began to run. */
+  workingSinceMs?: number;
+  /** The job of the current attempt; absent before the first. */
+  job?: JobView;
+}
+
+export interface ReplicaView {
+  state: ReplicaState;
+  revision: number;
+  job: JobView;
+}
+
+/** An endpoint that has, or should have, replicas. */
+export interface EndpointView {
+  name: string;
+  state: EndpointState;
+  desired: number;
+  revision: number;
+  startFailures: number;
+  retryAtMs?: number;
+  replicas: ReplicaView[];
+}
+
+export interface World {
+  works: WorkView[];
+  endpoints: EndpointView[];
+  /** Listed before the records were read: whatever is in here had its record then. */
+  containers: { jobId: string; kind: ContainerKind }[];
+}
+
+export interface Policy {
+  leaseMs: number;
+  maxAttempts: number;
+  maxStartFailures: number;
+  /** Time a cancelled container has to save and exit. */
+  cancelGraceMs: number;
+  /** Leases count from here at the earliest: this process was away before. */
+  leasesFromMs: number;
+}
+
+export type Action =
+  | { type: "begin-attempt"; work: WorkKey }
+  | { type: "launch-job"; jobId: string }
+  | { type: "note-started"; jobId: string; work?: WorkKey }
+  | { type: "note-working"; work: WorkKey }
+  | { type: "note-waiting"; work: WorkKey; waitingFor: string }
+  | { type: "expire"; work: WorkKey }
+  | { type: "requeue"; work: WorkKey; jobId: string; failure: Failure; retryAtMs: number }
+  | {
+      type: "finish";
+      work: WorkKey;
+      outcome: "succeeded" | "failed" | "cancelled";
+      jobId?: string;
+      failure?: Failure;
+    }
+  | { type: "add-replica"; endpoint: string }
+  | { type: "replica-state"; endpoint: string; jobId: string; state: ReplicaState }
+  | { type: "probe-replica"; endpoint: string; jobId: string; address: string }
+  | { type: "drain-replica"; endpoint: string; jobId: string }
+  | { type: "drop-replica"; endpoint: string; jobId: string }
+  | { type: "replica-lost"; endpoint: string; jobId: string; failure: Failure; retryAtMs: number }
+  | { type: "fail-endpoint"; endpoint: string; jobId: string; failure: Failure }
+  | { type: "endpoint-stopped"; endpoint: string }
+  | { type: "stop-container"; jobId: string; graceMs: number };
+
+export interface WorkKey {
+  kind: "train" | "eval";
+  id: string;
+  attempt: number;
+}

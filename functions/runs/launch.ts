@@ -1,0 +1,82 @@
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import type { RunEventBody } from "../../sdk/schema/event.ts";
+import type { Run, RunDetail } from "../../sdk/schema/run.ts";
+import type { RunSpec } from "../../sdk/schema/run-spec.ts";
+import { getCheckpoint } from "../checkpoints/records.ts";
+import type { Control } from "../control.ts";
+import { checkDataset } from "../datasets/datasets.ts";
+import { checkRewards } from "./check-rewards.ts";
+import {
+  indexesOf,
+  outbox,
+  runDetail,
+  runKey,
+  runSpecKey,
+  runStream,
+  flushOutbox,
+  type RunDocument,
+} from "./records.ts";
+
+/**
+ * Accepts a run: everything it refers to exists and its rewards were tried on a few rows. The id is final
+ * at once; the reconciler starts the work.
+ */
+export async function launchRun(control: Control, spec: RunSpec): Promise<RunDetail> {
+  await checkDataset(control, spec.dataset, "dataset");
+  if (spec.evalDataset) await checkDataset(control, spec.evalDataset, "evalDataset");
+  if (spec.evalEvery !== null && !spec.evalDataset) {
+    throw new SpotterError("invalid_input", "evalEvery is set, but there is no evalDataset.", {
+      where: "evalEvery",
+      hint: "Give an evalDataset, or leave evalEvery out.",
+    });
+  }
+  if (spec.startFrom) await checkStart(control, spec, spec.startFrom.checkpoint);
+  const warnings = spec.rewards ? await checkRewards(control, spec.rewards, spec.dataset.sha256) : [];
+
+  const id = `run-${control.ids.next().toLowerCase()}`;
+  const document = newDocument(control, id, spec, warnings);
+  await control.store.put(runSpecKey(id), spec, { ifVersion: 0 });
+  await control.store.put(runKey(id), document, { ifVersion: 0, indexes: indexesOf(document.run) });
+  await flushOutbox(control, document);
+  control.bus.notify(runStream(id));
+  control.wake();
+  return runDetail(control, id);
+}
+
+async function checkStart(control: Control, spec: RunSpec, id: string): Promise<void> {
+  const checkpoint = await getCheckpoint(control, id);
+  if (checkpoint.model.name === spec.model.name) return;
+  throw new SpotterError(
+    "invalid_input",
+    `Checkpoint ${id} was trained from ${checkpoint.model.name}, not from ${spec.model.name}.`,
+    { where: "startFrom.checkpoint", hint: `Train it on with the model ${checkpoint.model.name}.` },
+  );
+}
+
+function newDocument(control: Control, id: string, spec: RunSpec, warnings: string[]): RunDocument {
+  const run: Run = {
+    v: 1,
+    id,
+    ...(spec.name !== undefined && { name: spec.name }),
+    tags: spec.tags,
+    kind: spec.kind,
+    model: spec.model.name,
+    state: "queued",
+    step: 0,
+    steps: spec.trainer.steps,
+    attempt: 0,
+    cancelRequested: false,
+    metrics: {},
+    createdAtMs: control.clock.now(),
+  };
+  return {
+    v: 1,
+    run,
+    losses: 0,
+    ...(spec.limits.durationMs !== undefined && { durationMs: spec.limits.durationMs }),
+    outbox: outbox(control, 1, [
+      { type: "state", state: "queued" },
+      ...warnings.map((message): RunEventBody => ({ type: "log", level: "warn", message })),
+    ]),
+  };
+}

@@ -1,0 +1,130 @@
+import { SpotterError, type Failure } from "../../sdk/schema/errors.ts";
+import type { RunEventBody } from "../../sdk/schema/event.ts";
+import type { Run, RunDetail } from "../../sdk/schema/run.ts";
+import type { RunSpec } from "../../sdk/schema/run-spec.ts";
+import type { Control } from "../control.ts";
+import type { DocumentKey, IndexEntry } from "../ports/store.ts";
+import { update } from "../records/update.ts";
+import { isTerminalRun, nextRunState, type RunChange } from "./transitions.ts";
+
+/** A run as stored: the summary people page through, and what only the reconciler needs. */
+export interface RunDocument {
+  v: 1;
+  run: Run;
+  /** Attempts that were lost or failed in a way worth another try. */
+  losses: number;
+  /** The next attempt does not begin before this time. */
+  retryAtMs?: number;
+  /** The run is asked to stop when it works longer than this. */
+  durationMs?: number;
+  cancelAtMs?: number;
+  /** Its time was over; this is why it is being cancelled. */
+  expired?: boolean;
+  /** Written together with the state; appended to the stream right after, and again by whoever reads it. */
+  outbox?: { batchId: string; events: StreamedEvent[] };
+}
+
+/** An event as it lies in the stream; its seq is the stream's. */
+export interface StreamedEvent {
+  atMs: number;
+  body: RunEventBody;
+}
+
+export const RUNS = "runs";
+
+export function runKey(id: string): DocumentKey {
+  return { partition: RUNS, sort: id };
+}
+
+export function runSpecKey(id: string): DocumentKey {
+  return { partition: "run-specs", sort: id };
+}
+
+export function runStream(id: string): string {
+  return `run/${id}`;
+}
+
+export async function findRun(control: Control, id: string): Promise<RunDocument | undefined> {
+  return (await control.store.get<RunDocument>(runKey(id)))?.value;
+}
+
+export async function getRun(control: Control, id: string): Promise<RunDocument> {
+  const document = await findRun(control, id);
+  if (document !== undefined) return document;
+  throw new SpotterError("not_found", `There is no run ${id}.`, {
+    where: id,
+    hint: "`spotter run list` shows the runs.",
+  });
+}
+
+export async function getRunSpec(control: Control, id: string): Promise<RunSpec> {
+  const document = await control.store.get<RunSpec>(runSpecKey(id));
+  if (document === undefined) throw new SpotterError("not_found", `Run ${id} has no spec.`, { where: id });
+  return document.value;
+}
+
+export async function runDetail(control: Control, id: string): Promise<RunDetail> {
+  const { run } = await getRun(control, id);
+  const spec = await getRunSpec(control, id);
+  return { run, spec, url: `${control.config.publicUrl()}/ui/runs/${encodeURIComponent(id)}` };
+}
+
+export interface RunUpdate {
+  document: RunDocument;
+  /** Told to whoever follows the run, after the document is written. */
+  events?: RunEventBody[];
+}
+
+/** The only writer of run documents. `change` returns undefined to leave the run as it is. */
+export async function changeRun(
+  control: Control,
+  id: string,
+  change: (current: RunDocument) => RunUpdate | undefined,
+): Promise<RunDocument | undefined> {
+  const document = await update<RunDocument>(control.store, runKey(id), async (current) => {
+    const next = current && change(current.value);
+    if (!current || !next) return undefined;
+    await flushOutbox(control, current.value);
+    const { outbox: _sent, ...rest } = next.document;
+    const value: RunDocument = next.events?.length
+      ? { ...rest, outbox: outbox(control, current.version + 1, next.events) }
+      : rest;
+    return { value, indexes: indexesOf(value.run) };
+  });
+  await flushOutbox(control, document?.value);
+  control.bus.notify(runStream(id));
+  return document?.value;
+}
+
+/** Applies a state change and announces it, if it leads to another state. */
+export function moved(
+  document: RunDocument,
+  change: RunChange,
+  fields: Partial<Run> = {},
+  failure?: Failure,
+): RunUpdate {
+  const state = nextRunState(document.run.state, change);
+  const run: Run = { ...document.run, ...fields, state, ...(failure && { failure }) };
+  if (state === document.run.state && run.waitingFor === document.run.waitingFor)
+    return { document: { ...document, run } };
+  const waiting = run.waitingFor === undefined ? {} : { waitingFor: run.waitingFor };
+  const event: RunEventBody = { type: "state", state, ...waiting, ...(failure && { failure }) };
+  return { document: { ...document, run }, events: [event] };
+}
+
+/** Appends what a document announces. Harmless to repeat: the batch has a name. */
+export async function flushOutbox(control: Control, document: RunDocument | undefined): Promise<void> {
+  if (document?.outbox === undefined) return;
+  const { batchId, events } = document.outbox;
+  await control.store.append(runStream(document.run.id), events, { batchId });
+}
+
+export function outbox(control: Control, version: number, bodies: RunEventBody[]): RunDocument["outbox"] {
+  const atMs = control.clock.now();
+  return { batchId: `document-${version}`, events: bodies.map((body) => ({ atMs, body })) };
+}
+
+export function indexesOf(run: Run): IndexEntry[] {
+  const byState: IndexEntry = { index: "run-state", partition: run.state, sort: run.id };
+  return isTerminalRun(run.state) ? [byState] : [byState, { index: "live", partition: RUNS, sort: run.id }];
+}

@@ -1,0 +1,104 @@
+import * as z from "zod/mini";
+import { checkpoint } from "../../sdk/schema/checkpoint.ts";
+import { nonNegativeInt, pageOf, pageQuery } from "../../sdk/schema/common.ts";
+import { rollout } from "../../sdk/schema/rollout.ts";
+import { run as runSchema, runDetail as runDetailSchema, runState } from "../../sdk/schema/run.ts";
+import { runSpec } from "../../sdk/schema/run-spec.ts";
+import { listCheckpoints } from "../checkpoints/records.ts";
+import type { Control } from "../control.ts";
+import { logLines, logQuery, logsOf } from "../http/logs.ts";
+import { route, type Route } from "../http/route.ts";
+import { trainJobId } from "../jobs/records.ts";
+import { cancelRun } from "./cancel.ts";
+import { launchRun } from "./launch.ts";
+import { getRun, runDetail, RUNS, type RunDocument } from "./records.ts";
+import { readRollouts } from "./rollouts.ts";
+
+export function runRoutes(control: Control): Route[] {
+  return [
+    route({
+      method: "post",
+      path: "/runs",
+      access: "write",
+      summary: "Launch a run; answers when it is accepted",
+      body: runSpec,
+      response: runDetailSchema,
+      status: 201,
+      handle: ({ body }) => launchRun(control, body),
+    }),
+    route({
+      method: "get",
+      path: "/runs",
+      access: "write",
+      summary: "List runs, newest first",
+      query: z.extend(pageQuery, { state: z.optional(runState) }),
+      response: pageOf(runSchema),
+      async handle({ query: { state, ...query } }) {
+        const options = { ...query, reverse: true };
+        const page =
+          state === undefined
+            ? await control.store.query<RunDocument>(RUNS, options)
+            : await control.store.queryIndex<RunDocument>("run-state", state, options);
+        return { items: page.items.map((item) => item.value.run), ...(page.next && { next: page.next }) };
+      },
+    }),
+    route({
+      method: "get",
+      path: "/runs/:id",
+      access: "write",
+      summary: "Get a run with its spec",
+      response: runDetailSchema,
+      handle: ({ param }) => runDetail(control, param("id")),
+    }),
+    route({
+      method: "post",
+      path: "/runs/:id/cancel",
+      access: "write",
+      summary: "Ask a run to save a checkpoint and end",
+      response: runSchema,
+      handle: ({ param }) => cancelRun(control, param("id")),
+    }),
+    ...partRoutes(control),
+  ];
+}
+
+function partRoutes(control: Control): Route[] {
+  return [
+    route({
+      method: "get",
+      path: "/runs/:id/checkpoints",
+      access: "write",
+      summary: "Complete checkpoints of a run, oldest first",
+      response: pageOf(checkpoint),
+      async handle({ param }) {
+        await getRun(control, param("id"));
+        return { items: await listCheckpoints(control, param("id")) };
+      },
+    }),
+    route({
+      method: "get",
+      path: "/runs/:id/rollouts",
+      access: "write",
+      summary: "Rollouts of a step, by default of the latest",
+      query: z.object({ step: z.optional(z.coerce.number().check(z.int(), z.gte(0))) }),
+      response: z.object({ step: nonNegativeInt, rollouts: z.array(rollout) }),
+      async handle({ param, query }) {
+        await getRun(control, param("id"));
+        return readRollouts(control, param("id"), query.step);
+      },
+    }),
+    route({
+      method: "get",
+      path: "/runs/:id/logs",
+      access: "write",
+      summary: "The last lines of the newest attempt",
+      query: logQuery,
+      response: z.object(logLines),
+      async handle({ param, query }) {
+        const { run } = await getRun(control, param("id"));
+        const jobId = run.attempt === 0 ? undefined : trainJobId(run.id, run.attempt);
+        return logsOf(control, jobId, query.lines, run.failure?.logTail);
+      },
+    }),
+  ];
+}
