@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { SpotterError } from "../../sdk/schema/errors.ts";
@@ -19,22 +19,11 @@ export const trainerState = z.object({
 export type TrainerState = z.infer<typeof trainerState>;
 
 const STATE_FILE = "state.json";
-/** What text needs, for checkpoints that are whole models. */
-const TEXT_FILES = [
-  "tokenizer.json",
-  "tokenizer_config.json",
-  "special_tokens_map.json",
-  "chat_template.jinja",
-  "generation_config.json",
-];
-
 export interface SaveParams {
   engine: EngineApi;
   client: Pick<JobClient, "uploadCheckpoint">;
   workDir: string;
   kind: "full" | "lora";
-  /** Folder the model started from; its tokenizer goes into full checkpoints. */
-  modelDir: string;
   state: TrainerState;
   metrics: Record<string, number>;
 }
@@ -46,7 +35,6 @@ export async function saveCheckpoint(params: SaveParams): Promise<void> {
   await rm(dir, { recursive: true, force: true });
   await mkdir(join(dir, "trainer"), { recursive: true });
   await engine.saveModel(join(dir, "model"));
-  if (kind === "full") await copyTextFiles(params.modelDir, join(dir, "model"));
   await engine.saveTrainerState(join(dir, "trainer"));
   await writeFile(join(dir, "trainer", STATE_FILE), `${JSON.stringify(state)}\n`);
   await client.uploadCheckpoint({ step: state.step, kind, dir, metrics });
@@ -63,17 +51,6 @@ export async function readTrainerState(checkpointDir: string, id: string): Promi
     where: `trainer/${STATE_FILE}`,
     hint: 'Start from it with mode "weights".',
   });
-}
-
-async function copyTextFiles(from: string, to: string): Promise<void> {
-  for (const name of TEXT_FILES) {
-    if ((await exists(join(from, name))) && !(await exists(join(to, name))))
-      await copyFile(join(from, name), join(to, name));
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
 function safeJson(text: string): unknown {

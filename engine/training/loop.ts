@@ -114,7 +114,6 @@ async function save(params: LoopParams, state: LoopState): Promise<void> {
     client: params.client,
     workDir: params.workDir,
     kind: spec.adapter.kind,
-    modelDir: start.weights.modelDir,
     state: {
       v: 1,
       step: state.finished,

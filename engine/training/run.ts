@@ -111,11 +111,11 @@ function engineSetup(job: TrainJob, start: StartingPoint, maxPositions: number):
     threads,
     slots: Math.min(MAX_SLOTS, sampled),
     maxPositions,
-    trainer: trainerSetup(spec, start),
+    trainer: trainerSetup(spec),
   };
 }
 
-function trainerSetup(spec: RunSpec, start: StartingPoint): TrainerSetup {
+function trainerSetup(spec: RunSpec): TrainerSetup {
   const { adapter, trainer, algorithm } = spec;
   const { beta1, beta2, epsilon, weightDecay, maxGradNorm } = trainer;
   const reference = algorithm.kind === "grpo" && algorithm.klCoef > 0;
@@ -125,7 +125,6 @@ function trainerSetup(spec: RunSpec, start: StartingPoint): TrainerSetup {
       : {}),
     optimizer: { beta1, beta2, epsilon, weightDecay, maxGradNorm },
     reference,
-    ...(reference && start.finishedSteps > 0 ? { referenceFrom: start.origin } : {}),
     seed: spec.seed,
   };
 }

@@ -17,8 +17,6 @@ export interface WeightsAt {
 /** Everything a run starts from, on this disk. */
 export interface StartingPoint {
   weights: WeightsAt;
-  /** Where the run itself began; differs from `weights` when an attempt goes on. */
-  origin: WeightsAt;
   /** Optimizer state to load. */
   trainerDir?: string;
   /** Steps of this run that are finished already. */
@@ -36,36 +34,33 @@ export async function startingPoint(
 ): Promise<StartingPoint> {
   const { spec, start, resume } = job;
   const base = await modelFolder(spec.model);
-  // An attempt that goes on has an optimizer of its own.
-  const keepsOptimizer = spec.startFrom?.mode === "continue" && resume === undefined;
-  const startDir = join(workDir, "start");
-  if (start !== undefined) {
-    await fetchCheckpoint(client, start, startDir, keepsOptimizer ? ["model/", "trainer/"] : ["model/"]);
-    await checkFits(job, start, startDir);
-  }
-  const origin = start === undefined ? { modelDir: base } : weightsOf(start, startDir, base);
-  const inheritedSteps =
-    start !== undefined && keepsOptimizer ? (await readTrainerState(startDir, start.id)).totalSteps : 0;
-  if (resume !== undefined) {
-    const dir = join(workDir, "resume");
-    await fetchCheckpoint(client, resume, dir, ["model/", "trainer/"]);
-    const state = await readTrainerState(dir, resume.id);
-    return {
-      weights: weightsOf(resume, dir, origin.modelDir),
-      origin,
-      trainerDir: join(dir, "trainer"),
-      finishedSteps: state.step,
-      inheritedSteps: state.totalSteps - state.step,
-      verdicts: state.verdicts,
-    };
-  }
+  if (resume !== undefined) return resumed(resume, client, join(workDir, "resume"), base);
+  const fresh = { finishedSteps: 0, inheritedSteps: 0, verdicts: { judged: 0, missing: 0 } };
+  if (start === undefined) return { ...fresh, weights: { modelDir: base } };
+  const dir = join(workDir, "start");
+  const keepsOptimizer = spec.startFrom?.mode === "continue";
+  await fetchCheckpoint(client, start, dir, keepsOptimizer ? ["model/", "trainer/"] : ["model/"]);
+  await checkFits(job, start, dir);
+  const weights = weightsOf(start, dir, base);
+  if (!keepsOptimizer) return { ...fresh, weights };
+  const { totalSteps } = await readTrainerState(dir, start.id);
+  return { ...fresh, weights, trainerDir: join(dir, "trainer"), inheritedSteps: totalSteps };
+}
+
+async function resumed(
+  resume: JobCheckpoint,
+  client: Pick<JobClient, "download">,
+  dir: string,
+  base: string,
+): Promise<StartingPoint> {
+  await fetchCheckpoint(client, resume, dir, ["model/", "trainer/"]);
+  const state = await readTrainerState(dir, resume.id);
   return {
-    weights: origin,
-    origin,
-    ...(start !== undefined && keepsOptimizer ? { trainerDir: join(startDir, "trainer") } : {}),
-    finishedSteps: 0,
-    inheritedSteps,
-    verdicts: { judged: 0, missing: 0 },
+    weights: weightsOf(resume, dir, base),
+    trainerDir: join(dir, "trainer"),
+    finishedSteps: state.step,
+    inheritedSteps: state.totalSteps - state.step,
+    verdicts: state.verdicts,
   };
 }
 

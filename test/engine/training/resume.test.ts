@@ -39,15 +39,6 @@ describe("resume", () => {
     expect(saved(4)).toEqual(whole);
     expect(fixture.plane.rollouts.get(4)).toEqual(rolloutsOfWhole);
   });
-
-  it("measures kl against where the run began", async () => {
-    const spec = { trainer: { steps: 2, saveEvery: 1 }, algorithm: { kind: "grpo" as const, klCoef: 0.1 } };
-    await fixture.train(spec, { rows });
-    await fixture.train(spec, { rows, resume: fixture.checkpointOf(1) });
-    const [first, second] = fixture.engines.map(({ setup }) => setup);
-    expect(first?.trainer?.referenceFrom).toBeUndefined();
-    expect(second?.trainer?.referenceFrom).toEqual({ modelDir: first?.modelDir });
-  });
 });
 
 describe("starting from a checkpoint", () => {

@@ -38,7 +38,6 @@ describe("rl run", () => {
     const saved = fixture.plane.checkpoints.get(4);
     expect(saved?.complete).toBe(true);
     expect([...(saved?.files.keys() ?? [])].sort()).toEqual([
-      "model/tokenizer.json",
       "model/weight.json",
       "trainer/moment.json",
       "trainer/state.json",
