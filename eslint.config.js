@@ -6,6 +6,7 @@ export default tseslint.config(
       "dist/**",
       "**/node_modules/**",
       "scripts/*.mjs",
+      "infra/*.mjs",
       "eslint.config.js",
       ".dependency-cruiser.cjs",
       "test/fixtures/**",

@@ -37,7 +37,7 @@ export function openLogFile(path: string, maxBytes = 10_000_000) {
   let descriptor: number | undefined = open();
   let size = fstatSync(descriptor).size;
   return {
-    write(line: string): void {
+    write: (line: string): void => {
       if (descriptor === undefined) return;
       if (size > maxBytes) {
         closeSync(descriptor);
@@ -47,7 +47,7 @@ export function openLogFile(path: string, maxBytes = 10_000_000) {
       }
       size += writeSync(descriptor, line);
     },
-    close(): void {
+    close: (): void => {
       if (descriptor !== undefined) closeSync(descriptor);
       descriptor = undefined;
     },

@@ -1,7 +1,7 @@
 /** Replaces known secret values in text. */
 export interface Redactor {
-  add(value: string): void;
-  redact(text: string): string;
+  add: (value: string) => void;
+  redact: (text: string) => string;
 }
 
 /** Shorter values would blank out ordinary words; secrets worth hiding are longer. */

@@ -1,0 +1,95 @@
+import * as aws from "@pulumi/aws";
+import * as pulumi from "@pulumi/pulumi";
+import type { StackConfig } from "../config.ts";
+
+/** Days after which a replaced or deleted object is gone for good: time to undo a mistake. */
+const UNDO_DAYS = 7;
+
+/** Checkpoints, datasets, rollouts: a private bucket that answers over TLS only. */
+export class DataBucket extends pulumi.ComponentResource {
+  readonly name: pulumi.Output<string>;
+
+  constructor(name: string, config: StackConfig, options?: pulumi.ComponentResourceOptions) {
+    super("spotter:index:DataBucket", name, {}, options);
+    const parent = { parent: this };
+    const bucket = new aws.s3.Bucket(
+      name,
+      { forceDestroy: !config.protectData, tags: config.tags },
+      { ...parent, protect: config.protectData },
+    );
+    const block = new aws.s3.BucketPublicAccessBlock(
+      name,
+      {
+        bucket: bucket.id,
+        blockPublicAcls: true,
+        blockPublicPolicy: true,
+        ignorePublicAcls: true,
+        restrictPublicBuckets: true,
+      },
+      parent,
+    );
+    new aws.s3.BucketOwnershipControls(
+      name,
+      { bucket: bucket.id, rule: { objectOwnership: "BucketOwnerEnforced" } },
+      parent,
+    );
+    new aws.s3.BucketServerSideEncryptionConfiguration(
+      name,
+      { bucket: bucket.id, rules: [{ applyServerSideEncryptionByDefault: { sseAlgorithm: "AES256" } }] },
+      parent,
+    );
+    const versioning = new aws.s3.BucketVersioning(
+      name,
+      { bucket: bucket.id, versioningConfiguration: { status: "Enabled" } },
+      parent,
+    );
+    new aws.s3.BucketLifecycleConfiguration(
+      name,
+      { bucket: bucket.id, rules: lifecycleRules() },
+      // AWS takes rules about old versions only once there can be some.
+      { ...parent, dependsOn: versioning },
+    );
+    new aws.s3.BucketPolicy(
+      name,
+      { bucket: bucket.id, policy: bucket.arn.apply(tlsOnly) },
+      // Two changes of one bucket's access at the same time conflict.
+      { ...parent, dependsOn: block },
+    );
+    this.name = bucket.bucket;
+    this.registerOutputs({ name: this.name });
+  }
+}
+
+function lifecycleRules(): aws.types.input.s3.BucketLifecycleConfigurationRule[] {
+  return [
+    {
+      id: "forget-replaced-objects",
+      status: "Enabled",
+      filter: { prefix: "" },
+      noncurrentVersionExpiration: { noncurrentDays: UNDO_DAYS },
+      expiration: { expiredObjectDeleteMarker: true },
+    },
+    {
+      id: "forget-unfinished-uploads",
+      status: "Enabled",
+      filter: { prefix: "" },
+      abortIncompleteMultipartUpload: { daysAfterInitiation: UNDO_DAYS },
+    },
+  ];
+}
+
+function tlsOnly(arn: string): string {
+  return JSON.stringify({
+    Version: "2012-10-17",
+    Statement: [
+      {
+        Sid: "TlsOnly",
+        Effect: "Deny",
+        Principal: "*",
+        Action: "s3:*",
+        Resource: [arn, `${arn}/*`],
+        Condition: { Bool: { "aws:SecureTransport": "false" } },
+      },
+    ],
+  } satisfies aws.iam.PolicyDocument);
+}
