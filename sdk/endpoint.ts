@@ -47,6 +47,8 @@ const launchParams = optionsSchema({
   recreate: z.optional(z.boolean()),
 });
 
+const logLines = z.object({ lines: z.array(z.string()) });
+
 /** A model, or a checkpoint of it, that answers chat completions. */
 export class Endpoint {
   readonly #client: Client;
@@ -178,6 +180,11 @@ export class Endpoint {
     options: ChatOptions = {},
   ): AsyncGenerator<ChatStreamDelta, void, undefined> {
     return streamChat(this.#client, this.name, messages, options);
+  }
+
+  /** The last lines its newest replica wrote, oldest first. */
+  async logs(options: { signal?: AbortSignal | undefined } = {}): Promise<string[]> {
+    return (await this.#client.request(logLines, "GET", `${pathOf(this.name)}/logs`, options)).lines;
   }
 
   /** Changes in place: nothing restarts. */

@@ -90,6 +90,12 @@ export class EvalRun {
     }
   }
 
+  /** Asks it to end; what was judged so far is kept. */
+  async cancel(options: { signal?: AbortSignal } = {}): Promise<this> {
+    this.#record = await this.#client.request(evalRecord, "POST", `${pathOf(this.id)}/cancel`, options);
+    return this;
+  }
+
   /** Every answer with its verdict, by row and sample. */
   async rows(options: { signal?: AbortSignal } = {}): Promise<EvalRow[]> {
     const rows: EvalRow[] = [];

@@ -1,0 +1,47 @@
+#!/usr/bin/env node
+// Runs under any Node 18 or newer: it only decides which Node the command line itself runs under.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const OLDEST = [22, 19];
+const version = process.versions.node.split(".").map(Number);
+const major = version[0] ?? 0;
+const isNewEnough = major > 22 || (major === 22 && (version[1] ?? 0) >= 19);
+
+if (isNewEnough) {
+  const { main } = await import("./main.ts");
+  process.exitCode = await main(process.argv.slice(2));
+} else {
+  reexecute();
+}
+
+/** Goes on under the Node that came with the package or its neighbours, else says what to install. */
+function reexecute(): void {
+  const here = fileURLToPath(import.meta.url);
+  const node = bundledNode();
+  if (node === undefined) {
+    process.stderr.write(
+      `spotter needs Node ${OLDEST.join(".")} or newer; this is ${process.versions.node}.\n` +
+        "Install a newer one from https://nodejs.org, or run `npm install node@24` in your project.\n",
+    );
+    process.exitCode = 2;
+    return;
+  }
+  const child = spawn(node, [here, ...process.argv.slice(2)], { stdio: "inherit" });
+  // The terminal sends Ctrl-C to both; the child decides what it means.
+  process.on("SIGINT", () => undefined);
+  process.on("SIGTERM", () => child.kill("SIGTERM"));
+  child.on("exit", (code, signal) => {
+    process.exitCode = code ?? (signal === "SIGINT" ? 130 : 1);
+  });
+}
+
+function bundledNode(): string | undefined {
+  // dist/sdk/cli/bin.js: the package's own node_modules, then the one the package is installed in.
+  for (const up of ["../../../node_modules/", "../../../../"]) {
+    const node = fileURLToPath(new URL(`${up}node/bin/node`, import.meta.url));
+    if (existsSync(node)) return node;
+  }
+  return undefined;
+}

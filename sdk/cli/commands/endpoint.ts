@@ -1,0 +1,154 @@
+import { type Command, Option } from "commander";
+import { SpotterError } from "../../schema/errors.ts";
+import type { ChatMessage, ChatOptions } from "../../chat.ts";
+import { Endpoint } from "../../endpoint.ts";
+import { type CliContext, print, printJson } from "../context.ts";
+import { integer, number } from "../numbers.ts";
+import { pairs, table } from "../render/table.ts";
+import { ageText } from "../render/time.ts";
+import { noun, verb } from "../verb.ts";
+
+export function endpointCommand(context: CliContext): Command {
+  return noun("endpoint", "Models and checkpoints that answer chat completions", [
+    launch(context),
+    list(context),
+    get(context),
+    stop(context),
+    chat(context),
+    logs(context),
+  ]);
+}
+
+function launch(context: CliContext): Command {
+  interface Options {
+    checkpoint?: string;
+    name?: string;
+    public?: boolean;
+    recreate?: boolean;
+    wait: boolean;
+    json?: boolean;
+  }
+  return verb(
+    "launch <model>",
+    "Serve a model or a checkpoint of it",
+    "spotter endpoint launch spotter/nano --checkpoint run-01jd@60 --name haiku",
+  )
+    .option("--checkpoint <run@step>", "serve these weights")
+    .option("--name <name>", "name to chat with (default: derived from model and checkpoint)")
+    .option("--public", "let anyone chat, without a key")
+    .option("--recreate", "replace or restart an endpoint of this name")
+    .option("--no-wait", "return before the weights are loaded")
+    .action(async (model: string, { wait, json, ...params }: Options) => {
+      const { signal } = context;
+      const endpoint = await Endpoint.launch(model, { ...params, signal });
+      if (wait) await endpoint.waitUntilReady({ signal });
+      if (json) return printJson(context, endpoint.record);
+      print(context, `${endpoint.name} is ${endpoint.state} at ${context.colors.cyan(endpoint.url)}`);
+      print(context, `Try: spotter endpoint chat ${endpoint.name} "Write a haiku about rain."`);
+    });
+}
+
+function list(context: CliContext): Command {
+  return verb("list", "List endpoints", "spotter endpoint list").action(
+    async (options: { json?: boolean }) => {
+      const records = (await Endpoint.list({ signal: context.signal })).map(({ record }) => record);
+      if (options.json) return printJson(context, records);
+      const rows = records.map((record) => [
+        record.name,
+        record.state,
+        record.checkpoint ?? record.model.name,
+        record.public ? "public" : "key",
+        ageText(record.createdAtMs, Date.now()),
+      ]);
+      for (const line of table(["NAME", "STATE", "SERVES", "ACCESS", "CREATED"], rows)) print(context, line);
+    },
+  );
+}
+
+function get(context: CliContext): Command {
+  return verb("get <name>", "Show an endpoint", "spotter endpoint get nano").action(
+    async (name: string, options: { json?: boolean }) => {
+      const { record } = await Endpoint.get(name, { signal: context.signal });
+      if (options.json) return printJson(context, record);
+      const lines = pairs({
+        name: record.name,
+        state: record.state,
+        model: record.model.name,
+        checkpoint: record.checkpoint,
+        url: record.url,
+        access: record.public ? "public" : "key",
+        replicas: `${record.replicas.length} of ${record.desired}`,
+        failure: record.failure?.message,
+      });
+      for (const line of lines) print(context, line);
+    },
+  );
+}
+
+function stop(context: CliContext): Command {
+  return verb("stop <name>", "Stop an endpoint", "spotter endpoint stop nano").action(
+    async (name: string, options: { json?: boolean }) => {
+      const { signal } = context;
+      const endpoint = await Endpoint.get(name, { signal });
+      await endpoint.stop({ signal });
+      if (options.json) return printJson(context, endpoint.record);
+      print(context, `Stopped ${name}.`);
+    },
+  );
+}
+
+function chat(context: CliContext): Command {
+  interface Options {
+    system?: string;
+    maxTokens?: number;
+    temperature?: number;
+    seed?: number;
+    json?: boolean;
+  }
+  return verb(
+    "chat <name> [message...]",
+    "Ask an endpoint; without a message, what is piped in",
+    'spotter endpoint chat nano "Write a haiku about rain." --temperature 0',
+  )
+    .option("--system <text>", "the system message")
+    .addOption(new Option("--max-tokens <n>", "longest answer in tokens").argParser(integer))
+    .addOption(new Option("--temperature <t>", "0 is the likeliest answer").argParser(number))
+    .addOption(new Option("--seed <n>", "same seed, same answer").argParser(integer))
+    .action(async (name: string, words: string[], options: Options) => {
+      const { signal } = context;
+      const content = words.length > 0 ? words.join(" ") : (await context.readInput()).trim();
+      if (content === "") {
+        throw new SpotterError("invalid_input", "There is nothing to ask.", {
+          hint: `spotter endpoint chat ${name} "Your question", or pipe it in.`,
+        });
+      }
+      const messages: ChatMessage[] = [
+        ...(options.system === undefined ? [] : [{ role: "system" as const, content: options.system }]),
+        { role: "user", content },
+      ];
+      const chatOptions: ChatOptions = {
+        signal,
+        ...(options.maxTokens === undefined ? {} : { max_tokens: options.maxTokens }),
+        ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
+        ...(options.seed === undefined ? {} : { seed: options.seed }),
+      };
+      const endpoint = await Endpoint.get(name, { signal });
+      if (options.json) return printJson(context, (await endpoint.chat(messages, chatOptions)).completion);
+      for await (const delta of endpoint.stream(messages, chatOptions)) {
+        if (delta.reasoningContent) context.out.write(context.colors.dim(delta.reasoningContent));
+        if (delta.content) context.out.write(delta.content);
+      }
+      print(context);
+    });
+}
+
+function logs(context: CliContext): Command {
+  return verb("logs <name>", "Show what the newest replica wrote last", "spotter endpoint logs nano").action(
+    async (name: string, options: { json?: boolean }) => {
+      const { signal } = context;
+      const lines = await (await Endpoint.get(name, { signal })).logs({ signal });
+      if (options.json) return printJson(context, { lines });
+      for (const line of lines) print(context, line);
+    },
+  );
+}

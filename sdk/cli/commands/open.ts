@@ -1,0 +1,31 @@
+import { spawn } from "node:child_process";
+import type { Command } from "commander";
+import * as z from "zod/mini";
+import { Client } from "../../client.ts";
+import { type CliContext, print, printJson } from "../context.ts";
+import { verb } from "../verb.ts";
+
+const uiCode = z.object({ code: z.string(), url: z.optional(z.string()) });
+
+export function openCommand(context: CliContext): Command {
+  return verb("open [run]", "Open the pages in a browser, signed in", "spotter open run-01jd")
+    .option("--no-browser", "only print the address")
+    .action(async (run: string | undefined, options: { browser: boolean; json?: boolean }) => {
+      const client = Client.default();
+      const next = run === undefined ? "/ui" : `/ui/runs/${encodeURIComponent(run)}`;
+      const { code } = await client.request(uiCode, "POST", "/ui-codes", { signal: context.signal });
+      const { url: base } = await client.connection();
+      const url = `${base}/ui/login?code=${encodeURIComponent(code)}&next=${encodeURIComponent(next)}`;
+      if (options.json) printJson(context, { url });
+      else print(context, url);
+      if (options.browser && !options.json) openBrowser(url);
+    });
+}
+
+/** Best effort: the address was printed. */
+function openBrowser(url: string): void {
+  const program = process.platform === "darwin" ? "open" : "xdg-open";
+  const child = spawn(program, [url], { detached: true, stdio: "ignore" });
+  child.on("error", () => undefined);
+  child.unref();
+}

@@ -1,0 +1,51 @@
+import type { Command } from "commander";
+import { SpotterError } from "../../schema/errors.ts";
+import { Secret } from "../../secret.ts";
+import { type CliContext, print, printJson } from "../context.ts";
+import { noun, verb } from "../verb.ts";
+
+export function secretCommand(context: CliContext): Command {
+  return noun("secret", "Named values that rewards may be granted", [
+    set(context),
+    list(context),
+    remove(context),
+  ]);
+}
+
+function set(context: CliContext): Command {
+  return verb(
+    "set <name> [value]",
+    "Set a secret; without a value, what is piped in, so that no shell history keeps it",
+    "pass show judge | spotter secret set JUDGE_KEY",
+  ).action(async (name: string, value: string | undefined, options: { json?: boolean }) => {
+    const text = value ?? (await context.readInput()).replace(/\r?\n$/, "");
+    if (text === "") {
+      throw new SpotterError("invalid_input", `There is no value for ${name}.`, {
+        hint: `Pipe it in: printf %s "$VALUE" | spotter secret set ${name}`,
+      });
+    }
+    await Secret.set(name, text, { signal: context.signal });
+    if (options.json) return printJson(context, { name });
+    print(context, `Set ${name}.`);
+  });
+}
+
+function list(context: CliContext): Command {
+  return verb("list", "List the names of secrets", "spotter secret list").action(
+    async (options: { json?: boolean }) => {
+      const names = await Secret.list({ signal: context.signal });
+      if (options.json) return printJson(context, names);
+      for (const name of names) print(context, name);
+    },
+  );
+}
+
+function remove(context: CliContext): Command {
+  return verb("remove <name>", "Remove a secret", "spotter secret remove JUDGE_KEY").action(
+    async (name: string, options: { json?: boolean }) => {
+      await Secret.remove(name, { signal: context.signal });
+      if (options.json) return printJson(context, { removed: name });
+      print(context, `Removed ${name}.`);
+    },
+  );
+}

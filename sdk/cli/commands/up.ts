@@ -1,0 +1,54 @@
+import { spawn } from "node:child_process";
+import type { Command } from "commander";
+import { SpotterError } from "../../schema/errors.ts";
+import { daemonProgram, spotterHome } from "../../local/home.ts";
+import { ensureDaemon } from "../../local/connect.ts";
+import { nodeProgram } from "../../local/node-program.ts";
+import { type CliContext, print, printJson } from "../context.ts";
+import { verb } from "../verb.ts";
+
+interface UpOptions {
+  port?: string;
+  foreground?: boolean;
+  json?: boolean;
+}
+
+export function upCommand(context: CliContext): Command {
+  return verb("up", "Start the daemon of this machine; it never ends by itself", "spotter up --port 7077")
+    .option("--port <number>", "listen here; 0 picks a free port")
+    .option("--foreground", "stay in this terminal and show its log")
+    .action(async (options: UpOptions) => {
+      const port = options.port === undefined ? undefined : portOf(options.port);
+      if (options.foreground) return foreground(context, port);
+      const { url, pid, runningVersion } = await ensureDaemon({ port, idleExitMs: undefined });
+      if (options.json) return printJson(context, { url, pid, version: runningVersion, home: spotterHome() });
+      print(context, `Spotter ${runningVersion} is up at ${context.colors.cyan(url)} (process ${pid}).`);
+      print(context, "Stop it with `spotter down`; see what runs with `spotter status`.");
+    });
+}
+
+async function foreground(context: CliContext, port: number | undefined): Promise<void> {
+  const args = [daemonProgram(), ...(port === undefined ? [] : ["--port", String(port)])];
+  const child = spawn(nodeProgram(), ["--no-warnings", ...args], { stdio: "inherit" });
+  const onAbort = () => child.kill("SIGTERM");
+  context.signal.addEventListener("abort", onAbort, { once: true });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("exit", resolve);
+    child.once("error", reject);
+  });
+  context.signal.removeEventListener("abort", onAbort);
+  context.signal.throwIfAborted();
+  if (code !== 0) throw new SpotterError("container_failed", `The daemon ended with code ${code}.`);
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new SpotterError(
+    "invalid_input",
+    `--port is ${JSON.stringify(text)}, expected a number from 0 to 65535.`,
+    {
+      where: "--port",
+    },
+  );
+}

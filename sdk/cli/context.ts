@@ -1,0 +1,43 @@
+import { createColors } from "picocolors";
+import type { Writable } from "node:stream";
+
+export type Colors = ReturnType<typeof createColors>;
+
+/** Where a command writes and what it heeds. Commands touch no global stream. */
+export interface CliContext {
+  out: Writable;
+  err: Writable;
+  /** Whether `out` is a terminal that can redraw a line. */
+  isTerminal: boolean;
+  colors: Colors;
+  /** Aborted by Ctrl-C. */
+  signal: AbortSignal;
+  /** Text piped in, for commands that read it. */
+  readInput: () => Promise<string>;
+}
+
+export interface CliStreams {
+  out: Writable & { isTTY?: boolean };
+  err: Writable;
+  env: NodeJS.ProcessEnv;
+  signal: AbortSignal;
+  readInput: () => Promise<string>;
+}
+
+export function createContext(streams: CliStreams): CliContext {
+  const { out, err, env, signal, readInput } = streams;
+  const isTerminal = out.isTTY === true && env.TERM !== "dumb" && !env.CI;
+  // https://no-color.org: present and not empty means no colour, whatever its value.
+  const isColored = out.isTTY === true && env.TERM !== "dumb" && !env.NO_COLOR;
+  return { out, err, isTerminal, colors: createColors(isColored), signal, readInput };
+}
+
+/** One line on standard output. */
+export function print(context: CliContext, line = ""): void {
+  context.out.write(`${line}\n`);
+}
+
+/** One JSON document on standard output, on one line. */
+export function printJson(context: CliContext, value: unknown): void {
+  context.out.write(`${JSON.stringify(value)}\n`);
+}

@@ -1,0 +1,68 @@
+import { CommanderError } from "commander";
+import { SpotterError } from "../schema/errors.ts";
+import { createContext, printJson, type CliContext, type CliStreams } from "./context.ts";
+import { createProgram } from "./program.ts";
+
+/** Exit codes: done, failed, bad input, interrupted. */
+const DONE = 0;
+const FAILED = 1;
+const BAD_INPUT = 2;
+const INTERRUPTED = 130;
+
+/** The command line: runs one command and resolves to its exit code. */
+export async function main(args: readonly string[], streams: Partial<CliStreams> = {}): Promise<number> {
+  const interrupt = new AbortController();
+  const onInterrupt = () => interrupt.abort(new Error("Interrupted."));
+  process.once("SIGINT", onInterrupt);
+  const context = createContext({
+    out: process.stdout,
+    err: process.stderr,
+    env: process.env,
+    signal: interrupt.signal,
+    readInput: readStandardInput,
+    ...streams,
+  });
+  try {
+    await createProgram(context, args.includes("--json")).parseAsync([...args], { from: "user" });
+    return DONE;
+  } catch (error) {
+    if (context.signal.aborted) return INTERRUPTED;
+    return report(context, error, args.includes("--json"));
+  } finally {
+    process.removeListener("SIGINT", onInterrupt);
+  }
+}
+
+function report(context: CliContext, error: unknown, isJson: boolean): number {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return DONE;
+    const message = error.message.replace(/^error: /, "");
+    // commander has written its own text already, unless everything must be JSON.
+    if (isJson)
+      printJson(context, new SpotterError("invalid_input", message, { hint: "Add --help." }).toBody());
+    return BAD_INPUT;
+  }
+  const coded = SpotterError.from(error);
+  if (isJson) printJson(context, coded.toBody());
+  else context.err.write(errorText(context, coded));
+  return coded.kind === "user" ? BAD_INPUT : FAILED;
+}
+
+/** What happened, where, how to mend it; a stack only where it is our own fault. */
+function errorText(context: CliContext, error: SpotterError): string {
+  const { red, dim, bold } = context.colors;
+  const stack = error.code === "internal" && error.cause instanceof Error ? (error.cause.stack ?? "") : "";
+  return [
+    `${red(bold("error"))} ${error.message} ${dim(`[${error.code}]`)}`,
+    ...(stack ? [dim(stack)] : []),
+    ...(error.hint ? [`${bold("hint")}  ${error.hint}`] : []),
+    "",
+  ].join("\n");
+}
+
+async function readStandardInput(): Promise<string> {
+  if (process.stdin.isTTY) return "";
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}

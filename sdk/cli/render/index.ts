@@ -1,0 +1,8 @@
+/**
+ * What the command line draws, for scripts that want to draw the same.
+ *
+ * @module
+ */
+export { watchRun, type WatchRunParams } from "./watch-run.ts";
+export { durationText } from "./time.ts";
+export { table } from "./table.ts";

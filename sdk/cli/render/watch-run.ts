@@ -1,0 +1,127 @@
+import cliProgress from "cli-progress";
+import type { Writable } from "node:stream";
+import { createColors } from "picocolors";
+import type { RunEvent } from "../../schema/event.ts";
+import type { Run } from "../../run.ts";
+import { advance, etaMs, figures, newProgress, type RunProgress } from "./run-progress.ts";
+import { durationText } from "./time.ts";
+
+export interface WatchRunParams {
+  /** Default: standard output. */
+  out?: Writable & { isTTY?: boolean };
+  signal?: AbortSignal;
+  /** Draw a bar that moves, or plain lines. Default: whether `out` is a terminal. */
+  isTerminal?: boolean;
+  /** Written before every plain line, for example two spaces. */
+  indent?: string;
+}
+
+/** Plain lines come at least this often, and after every tenth of the steps. */
+const LINE_EVERY_MS = 5_000;
+
+/**
+ * Shows a run until it ends: phases, a bar over the steps with reward, tokens per second and the time that is
+ * left. Where it is not a terminal, a plain line now and then.
+ *
+ * @example
+ * import { watchRun } from "spotter/render";
+ * await watchRun(run);
+ */
+export async function watchRun(run: Run, params: WatchRunParams = {}): Promise<void> {
+  const out = params.out ?? process.stdout;
+  const isTerminal =
+    params.isTerminal ?? (out.isTTY === true && process.env.TERM !== "dumb" && !process.env.CI);
+  const view = isTerminal ? terminalView(out, run.steps) : plainView(out, params.indent ?? "");
+  let progress = newProgress(run.steps);
+  try {
+    for await (const event of run.events({ signal: params.signal })) {
+      const before = progress;
+      progress = advance(progress, event);
+      view.show(progress, before, event);
+    }
+  } finally {
+    view.end(progress);
+  }
+}
+
+interface View {
+  show(progress: RunProgress, before: RunProgress, event: RunEvent): void;
+  end(progress: RunProgress): void;
+}
+
+function terminalView(out: Writable, steps: number): View {
+  const { dim, green, yellow } = createColors(!process.env.NO_COLOR);
+  const bar = new cliProgress.SingleBar({
+    format: `{bar} {value}/{total}  {line}`,
+    stream: out,
+    barCompleteChar: "█",
+    barIncompleteChar: "░",
+    barsize: 24,
+    hideCursor: true,
+    clearOnComplete: false,
+    // Redrawn by events, not by a timer that would have to be ended.
+    noTTYOutput: false,
+    synchronousUpdate: true,
+    autopadding: true,
+  });
+  bar.start(steps, 0, { line: dim("queued") });
+  return {
+    show(progress, before, { body }) {
+      if (body.type === "log" && body.level !== "debug" && body.level !== "info") {
+        bar.stop();
+        out.write(`${yellow(body.level)} ${body.message}\n`);
+        bar.start(steps, progress.step, { line: lineOf(progress) });
+      } else if (progress !== before) {
+        bar.update(progress.step, { line: lineOf(progress) });
+      }
+    },
+    end(progress) {
+      const line = progress.state === "succeeded" ? green(lineOf(progress)) : lineOf(progress);
+      bar.update(progress.step, { line });
+      bar.stop();
+    },
+  };
+}
+
+function plainView(out: Writable, indent: string): View {
+  let shownAtMs = -Infinity;
+  let shownTenth = 0;
+  let shown = "";
+  const write = (progress: RunProgress, atMs: number) => {
+    const line = `${indent}step ${progress.step}/${progress.steps}  ${lineOf(progress)}`;
+    if (line !== shown) out.write(`${line}\n`);
+    shown = line;
+    shownAtMs = atMs;
+    shownTenth = tenthOf(progress);
+  };
+  return {
+    show(progress, before, { atMs, body }) {
+      if (body.type === "log" && body.level !== "debug" && body.level !== "info") {
+        out.write(`${indent}${body.level}: ${body.message}\n`);
+      }
+      const isNews = progress.state !== before.state || progress.waitingFor !== before.waitingFor;
+      if (isNews || atMs - shownAtMs >= LINE_EVERY_MS || tenthOf(progress) > shownTenth)
+        write(progress, atMs);
+    },
+    end(progress) {
+      write(progress, shownAtMs);
+    },
+  };
+}
+
+function lineOf(progress: RunProgress): string {
+  const left = etaMs(progress);
+  return [...wordsOf(progress), ...figures(progress), ...(left ? [`${durationText(left)} left`] : [])].join(
+    "  ",
+  );
+}
+
+/** While it runs the phase says more than the state. */
+function wordsOf({ state, phase, waitingFor }: RunProgress): string[] {
+  if (state === "running" && phase) return [phase];
+  return [waitingFor ? `${state} (waiting for ${waitingFor})` : state];
+}
+
+function tenthOf({ step, steps }: RunProgress): number {
+  return Math.floor((step / Math.max(1, steps)) * 10);
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { fakeServer } from "../../fake-server.ts";
+import { endpointRecord } from "../../records.ts";
+import { runCli } from "../run-cli.ts";
+
+describe("spotter endpoint", () => {
+  it("launches and waits until it is ready", async () => {
+    let asked = 0;
+    const { url, requests } = await fakeServer({
+      "POST /endpoints": () => endpointRecord({ state: "creating" }),
+      "GET /endpoints/nano": () => endpointRecord({ state: ++asked > 1 ? "ready" : "creating" }),
+    });
+    const result = await runCli("endpoint launch spotter/nano --checkpoint run1@5 --public", { url });
+    expect(result).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("nano is ready at http://127.0.0.1:7077/v1") as string,
+    });
+    expect(JSON.parse(requests[0]?.body ?? "")).toEqual({
+      model: { name: "spotter/nano" },
+      checkpoint: "run1@5",
+      public: true,
+    });
+    const json = await runCli("endpoint launch spotter/nano --no-wait --json", { url });
+    expect(JSON.parse(json.out)).toEqual(endpointRecord({ state: "creating" }));
+  });
+
+  it("lists, shows, stops and shows logs", async () => {
+    const { url } = await fakeServer({
+      "GET /endpoints": () => ({ items: [endpointRecord({ createdAtMs: Date.now() })] }),
+      "GET /endpoints/nano": () => endpointRecord({ state: "stopped" }),
+      "DELETE /endpoints/nano": () => endpointRecord({ state: "stopping" }),
+      "GET /endpoints/nano/logs": () => ({ lines: ["one", "two"] }),
+    });
+    const list = (await runCli("endpoint list", { url })).out.split("\n");
+    expect(list[0]).toMatch(/^NAME {2}STATE {2}SERVES {8}ACCESS {2}CREATED$/);
+    expect(list[1]).toMatch(/^nano {2}ready {2}spotter\/nano {2}key {5}\d+ms ago$/);
+    expect((await runCli("endpoint get nano", { url })).out).toContain("state     stopped");
+    expect((await runCli("endpoint stop nano", { url })).out).toBe("Stopped nano.\n");
+    expect((await runCli("endpoint logs nano", { url })).out).toBe("one\ntwo\n");
+  });
+
+  it("chats as it streams, from arguments or what is piped in", async () => {
+    const chunk = { choices: [{ index: 0, delta: { content: "Hello" }, finish_reason: "stop" }] };
+    const { url, requests } = await fakeServer({
+      "GET /endpoints/nano": () => endpointRecord(),
+      "POST /v1/chat/completions": (_, response) =>
+        void response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`),
+    });
+    const result = await runCli(
+      [
+        "endpoint",
+        "chat",
+        "nano",
+        "Hi",
+        "there",
+        "--max-tokens",
+        "4",
+        "--temperature",
+        "0",
+        "--system",
+        "Be brief.",
+      ],
+      { url },
+    );
+    expect(result).toEqual({ code: 0, out: "Hello\n", err: "" });
+    expect(JSON.parse(requests.at(-1)?.body ?? "")).toMatchObject({
+      messages: [
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "Hi there" },
+      ],
+      max_tokens: 4,
+      temperature: 0,
+    });
+    await runCli("endpoint chat nano", { url, input: "From a pipe\n" });
+    expect(JSON.parse(requests.at(-1)?.body ?? "")).toMatchObject({ messages: [{ content: "From a pipe" }] });
+    expect((await runCli("endpoint chat nano", { url })).code).toBe(2);
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { fakeServer, sendError } from "../../fake-server.ts";
+import { checkpointRecord, runDetailOf, runRecord } from "../../records.ts";
+import { runCli } from "../run-cli.ts";
+
+const events = [
+  { seq: 1, atMs: 1_000, body: { type: "state", state: "running" } },
+  { seq: 2, atMs: 2_000, body: { type: "phase", phase: "generate" } },
+  {
+    seq: 3,
+    atMs: 3_000,
+    body: { type: "metrics", step: 1, metrics: { "reward/mean": -2.5, tokens_per_s: 12_345 } },
+  },
+  { seq: 4, atMs: 4_000, body: { type: "metrics", step: 10, metrics: { "reward/mean": -1 } } },
+  { seq: 5, atMs: 5_000, body: { type: "state", state: "succeeded" } },
+];
+
+function ended(over = {}) {
+  return {
+    "GET /runs/run1": () => runDetailOf({ state: "succeeded", ...over }),
+    "GET /runs/run1/events": () => ({ events, next: 5, done: true }),
+    "GET /runs/run1/checkpoints": () => ({ items: [checkpointRecord(10)] }),
+  };
+}
+
+describe("spotter run", () => {
+  it("lists newest first and shows one with its checkpoints", async () => {
+    const { url, requests } = await fakeServer({
+      ...ended({ metrics: { "reward/mean": -1 } }),
+      "GET /runs": () => ({ items: [runRecord({ id: "run2", metrics: { "reward/mean": -1.234 } })] }),
+    });
+    expect((await runCli("run list --limit 3", { url })).out).toMatch(
+      /run2 +running +3\/10 +-1\.23 +spotter\/nano/,
+    );
+    expect(requests[0]?.query).toEqual({ limit: "3" });
+    const shown = (await runCli("run get run1", { url })).out;
+    expect(shown).toContain("run1@10  /tmp/run1@10");
+    expect(shown).toContain("reward/mean  -1");
+    expect(JSON.parse((await runCli("run get run1 --json", { url })).out)).toMatchObject({
+      run: { id: "run1" },
+      checkpoints: [{ id: "run1@10" }],
+    });
+  });
+
+  it("watches to the end and says how to serve what came out", async () => {
+    const { url } = await fakeServer(ended());
+    const { code, out } = await runCli("run watch run1", { url });
+    expect(code).toBe(0);
+    expect(out).toContain("step 10/10  generate  reward -1.00  12,345 tok/s");
+    expect(out).toContain("spotter endpoint launch spotter/nano --checkpoint run1@10");
+    const lines = (await runCli("run watch run1 --json", { url })).out.trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(events);
+  });
+
+  it("exits with 1 when the run failed", async () => {
+    const failure = { code: "reward_failed", message: "boom" };
+    const { url } = await fakeServer(ended({ state: "failed", failure }));
+    const { code, err } = await runCli("run watch run1", { url });
+    expect(code).toBe(1);
+    expect(err).toContain("The run run1 failed: boom [reward_failed]");
+  });
+
+  it("says on Ctrl-C that the run goes on", async () => {
+    const controller = new AbortController();
+    const { url } = await fakeServer({
+      ...ended(),
+      "GET /runs/run1/events": () => {
+        setTimeout(() => controller.abort(new Error("Interrupted.")), 5);
+      },
+    });
+    const { code, err } = await runCli("run watch run1", { url, signal: controller.signal });
+    expect(code).toBe(130);
+    expect(err).toContain("run1 goes on. Look again: spotter run watch run1");
+  });
+
+  it("shows logs and cancels", async () => {
+    const { url, requests } = await fakeServer({
+      ...ended(),
+      "GET /runs/run1/logs": () => ({ lines: ["last words"] }),
+      "POST /runs/run1/cancel": () => runRecord(),
+    });
+    expect((await runCli("run logs run1", { url })).out).toBe("last words\n");
+    expect((await runCli("run cancel run1", { url })).code).toBe(0);
+    expect(requests.some(({ method, path }) => method === "POST" && path === "/runs/run1/cancel")).toBe(true);
+  });
+
+  it("passes on that there is no such run", async () => {
+    const { url } = await fakeServer({
+      "GET /runs/nope": (_, response) => sendError(response, 404, "not_found", "There is no run nope."),
+    });
+    for (const verb of ["get", "watch", "logs", "cancel"]) {
+      expect((await runCli(`run ${verb} nope`, { url })).code, verb).toBe(2);
+    }
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { createProgram } from "../../../sdk/cli/program.ts";
+import { createContext } from "../../../sdk/cli/context.ts";
+import type { Command } from "commander";
+import { fakeServer, freePort, sendError } from "../fake-server.ts";
+import { runCli } from "./run-cli.ts";
+
+describe("spotter", () => {
+  it("teaches: every verb has a description, an example that names it, and --json", () => {
+    const context = createContext({
+      out: process.stdout,
+      err: process.stderr,
+      env: {},
+      signal: AbortSignal.timeout(1_000),
+      readInput: async () => "",
+    });
+    const verbs = leaves(createProgram(context, false), "spotter");
+    expect(verbs.length).toBeGreaterThan(20);
+    for (const [path, command] of verbs) {
+      expect(command.description(), path).not.toBe("");
+      expect(
+        command.options.map(({ long }) => long),
+        path,
+      ).toContain("--json");
+      let help = "";
+      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+      const example = help.slice(help.indexOf("Example:"));
+      expect(example.replace(/^.*\| /m, ""), path).toContain(path);
+    }
+  });
+
+  it("explains itself and its nouns", async () => {
+    const help = await runCli("--help");
+    expect(help).toMatchObject({ code: 0, err: "" });
+    expect(help.out).toContain("Examples:");
+    expect((await runCli("--version")).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect((await runCli("run")).code).toBe(2);
+    expect((await runCli("help run")).out).toContain("spotter run");
+  });
+
+  it("suggests what was meant, and counts it as bad input", async () => {
+    expect(await runCli("endpiont list")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("Did you mean endpoint?") as string,
+    });
+    expect((await runCli("run wach x")).err).toContain("Did you mean watch?");
+    expect((await runCli("run list --limt 3")).err).toContain("Did you mean --limit?");
+    expect((await runCli("run list --limit many")).err).toContain("It must be a whole number.");
+    expect((await runCli("run get")).code).toBe(2);
+  });
+
+  it("prints errors as text with the hint, or as JSON on standard output", async () => {
+    const { url } = await fakeServer({
+      "GET /runs/x": (_, response) => sendError(response, 404, "not_found", "There is no run x."),
+    });
+    expect(await runCli("run get x", { url })).toEqual({
+      code: 2,
+      out: "",
+      err: "error There is no run x. [not_found]\nhint  Do better.\n",
+    });
+    const json = await runCli("run get x --json", { url });
+    expect(json).toMatchObject({ code: 2, err: "" });
+    const error = { code: "not_found", kind: "user", message: "There is no run x.", hint: "Do better." };
+    expect(JSON.parse(json.out)).toEqual({ error });
+    const usage = await runCli("run get --json");
+    expect(usage).toMatchObject({ code: 2, err: "" });
+    expect(JSON.parse(usage.out)).toMatchObject({ error: { code: "invalid_input" } });
+  });
+
+  it("exits with 1 for failures and 130 when interrupted", async () => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const interrupted = { url, signal: AbortSignal.abort(new Error("Interrupted.")) };
+    expect((await runCli("run list", interrupted)).code).toBe(130);
+    const { url: broken } = await fakeServer({
+      "GET /runs": (_, response) => {
+        response.setHeader("x-should-retry", "false");
+        sendError(response, 500, "internal", "It broke.");
+      },
+    });
+    expect((await runCli("run list", { url: broken })).code).toBe(1);
+  });
+});
+
+function leaves(command: Command, path: string): [string, Command][] {
+  if (command.commands.length === 0) return [[path, command]];
+  return command.commands.flatMap((child) => leaves(child, `${path} ${child.name()}`));
+}
