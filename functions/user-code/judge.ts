@@ -1,11 +1,10 @@
 import type { RewardRow, Verdict } from "../../sdk/schema/rollout.ts";
 import type { RewardSetup } from "../../sdk/schema/run-spec.ts";
 import type { UserCodeExport } from "../../sdk/schema/user-code.ts";
-import type { Deps } from "../deps.ts";
 import type { IsolateHandle, IsolateResult } from "../ports/isolates.ts";
 import { combineVerdict } from "./combine.ts";
 import { loadedIsolate } from "./loaded.ts";
-import { getUserCode } from "./records.ts";
+import { getUserCode, type UserCodeDeps } from "./records.ts";
 import { selectRewards } from "./select-rewards.ts";
 
 /** Rows per call of an isolate; several judges take turns batch by batch. */
@@ -19,7 +18,7 @@ const BATCH_ROWS = 64;
  * `user_code_invalid` if the code does not load.
  */
 export async function judgeRows(
-  deps: Deps,
+  deps: UserCodeDeps,
   setup: RewardSetup,
   rows: readonly RewardRow[],
   options: { signal?: AbortSignal } = {},
@@ -49,7 +48,7 @@ export interface OpenRewards {
 }
 
 /** The isolate and the rewards that a setup names. */
-export async function openRewards(deps: Deps, setup: RewardSetup): Promise<OpenRewards> {
+export async function openRewards(deps: UserCodeDeps, setup: RewardSetup): Promise<OpenRewards> {
   const { name } = await getUserCode(deps, setup.code.sha256);
   const handle = await loadedIsolate(deps, setup.code);
   return { handle, name, rewards: selectRewards(handle.exports, setup.names, name) };

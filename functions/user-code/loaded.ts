@@ -1,8 +1,8 @@
 import type { UserCodeRef } from "../../sdk/schema/run-spec.ts";
-import type { Deps } from "../deps.ts";
 import type { IsolateHandle, Isolates } from "../ports/isolates.ts";
 import { sha256Of } from "../records/hash.ts";
 import { userCodeBytes } from "./user-code.ts";
+import type { UserCodeDeps } from "./records.ts";
 
 /** Bundles of several megabytes are kept in memory while in use; the least recently used goes first. */
 const MAX_LOADED = 16;
@@ -13,7 +13,7 @@ const loadedBy = new WeakMap<Isolates, Map<string, Promise<IsolateHandle>>>();
  * The isolate of stored code with its granted secrets. Secrets are resolved at each call, so that a changed
  * value counts from the next batch on; the bundle is read once.
  */
-export async function loadedIsolate(deps: Deps, code: UserCodeRef): Promise<IsolateHandle> {
+export async function loadedIsolate(deps: UserCodeDeps, code: UserCodeRef): Promise<IsolateHandle> {
   const secrets = code.secrets.length > 0 ? await deps.secrets.resolve(code.secrets) : {};
   const key = `${code.sha256} ${sha256Of(JSON.stringify(Object.entries(secrets).sort()))}`;
   const loaded = loadedBy.get(deps.isolates) ?? new Map<string, Promise<IsolateHandle>>();
@@ -28,6 +28,10 @@ export async function loadedIsolate(deps: Deps, code: UserCodeRef): Promise<Isol
   return handle;
 }
 
-async function load(deps: Deps, sha256: string, secrets: Record<string, string>): Promise<IsolateHandle> {
+async function load(
+  deps: UserCodeDeps,
+  sha256: string,
+  secrets: Record<string, string>,
+): Promise<IsolateHandle> {
   return deps.isolates.load({ sha256, code: await userCodeBytes(deps, sha256), secrets });
 }

@@ -2,11 +2,11 @@ import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import type { ErrorCode } from "../../sdk/schema/error-codes.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { RewardSetup } from "../../sdk/schema/run-spec.ts";
-import type { Deps } from "../deps.ts";
 import type { IsolateResult } from "../ports/isolates.ts";
 import { adversarialRows, type ProbeRow } from "./adversarial-rows.ts";
 import { combineVerdict } from "./combine.ts";
 import { callRewards, openRewards, type OpenRewards } from "./judge.ts";
+import type { UserCodeDeps } from "./records.ts";
 
 /** More rows find hardly more faults and cost time at every launch. */
 const MAX_ROWS = 8;
@@ -26,7 +26,7 @@ export interface PreflightReport {
  * never returned a score. The message names the reward, the row, the cause and the line.
  */
 export async function preflightRewards(
-  deps: Deps,
+  deps: UserCodeDeps,
   setup: RewardSetup,
   rows: readonly DatasetRow[],
 ): Promise<PreflightReport> {

@@ -3,6 +3,9 @@ import type { UserCodeRecord } from "../../sdk/schema/user-code.ts";
 import type { Deps } from "../deps.ts";
 import type { DocumentKey } from "../ports/store.ts";
 
+/** The ports that user code needs. */
+export type UserCodeDeps = Pick<Deps, "store" | "blobs" | "isolates" | "secrets" | "clock">;
+
 export function userCodeBlob(sha256: string): string {
   return `user-code/${sha256}`;
 }

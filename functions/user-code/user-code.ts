@@ -1,12 +1,11 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { UserCodeRecord } from "../../sdk/schema/user-code.ts";
-import type { Deps } from "../deps.ts";
 import { sha256Of } from "../records/hash.ts";
-import { getUserCode, userCodeBlob, userCodeKey } from "./records.ts";
+import { getUserCode, userCodeBlob, userCodeKey, type UserCodeDeps } from "./records.ts";
 
 /** Takes in a bundle: checks the hash, loads it once in an isolate, and keeps it. What is known is kept as it is. */
 export async function putUserCode(
-  deps: Deps,
+  deps: UserCodeDeps,
   sha256: string,
   code: Uint8Array,
   name: string,
@@ -35,7 +34,7 @@ export async function putUserCode(
 }
 
 /** The code itself. */
-export async function userCodeBytes(deps: Deps, sha256: string): Promise<Uint8Array> {
+export async function userCodeBytes(deps: UserCodeDeps, sha256: string): Promise<Uint8Array> {
   const { name } = await getUserCode(deps, sha256);
   const code = await deps.blobs.bytes(userCodeBlob(sha256));
   if (code) return code;

@@ -15,7 +15,8 @@ import { errorsOf, rows, valuesOf } from "../../../contract/isolates/rows.ts";
 
 const FIXTURE = new URL("../../../fixtures/user-code/misbehaving.js", import.meta.url);
 
-describe("workerd processes", () => {
+// Looks into /proc.
+describe.skipIf(process.platform !== "linux")("workerd processes", () => {
   let bundle: IsolateBundle;
   let workDir: string;
   let opened: WorkerdIsolates[];

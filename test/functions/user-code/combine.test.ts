@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { combineVerdict } from "../../../functions/user-code/combine.ts";
+import type { UserCodeExport } from "../../../sdk/schema/user-code.ts";
+
+const plain = (name: string, weight?: number): UserCodeExport => ({ name, kind: "reward", weight });
+const gate = (name: string): UserCodeExport => ({ name, kind: "reward", precondition: true, weight: 1 });
+const failed = { error: { code: "reward_failed", message: "it threw Error: no" } };
+
+describe("combineVerdict", () => {
+  it.each([
+    ["one reward, weight 1 by default", [plain("a")], [{ value: -3 }], -3],
+    ["the sum of weight times score", [plain("a", 2), plain("b", 0.5)], [{ value: 3 }, { value: 4 }], 8],
+    ["an object's score", [plain("a", 2)], [{ value: { score: 3 } }], 6],
+    ["a negative weight", [plain("a", -1)], [{ value: 3 }], -3],
+    [
+      "a precondition that holds counts like any reward",
+      [gate("g"), plain("a")],
+      [{ value: 1 }, { value: 2 }],
+      3,
+    ],
+    ["a precondition at 0 makes it 0", [gate("g"), plain("a")], [{ value: 0 }, { value: 2 }], 0],
+    ["so does one at minus 0", [gate("g"), plain("a")], [{ value: -0 }, { value: 2 }], 0],
+    ["a plain reward at 0 does not", [plain("z"), plain("a")], [{ value: 0 }, { value: 2 }], 2],
+    ["no total where a reward failed", [plain("a"), plain("b")], [failed, { value: 2 }], undefined],
+    [
+      "nor where one failed beside a precondition at 0",
+      [gate("g"), plain("b")],
+      [{ value: 0 }, failed],
+      undefined,
+    ],
+    ["nor without a result", [plain("a"), plain("b")], [{ value: 1 }], undefined],
+    ["nor without any reward", [], [], undefined],
+  ])("%s", (_, rewards, results, total) => {
+    const verdict = combineVerdict(rewards, results);
+    expect(verdict.total).toBe(total);
+    expect("total" in verdict).toBe(total !== undefined);
+  });
+
+  it.each([
+    ["text", "5"],
+    ["null, which is what JSON makes of NaN", null],
+    ["an array", [1, 2]],
+    ["an object without a score", { metrics: {} }],
+    ["a score that is text", { score: "1" }],
+    ["a metric that is text", { score: 1, metrics: { a: "1" } }],
+    ["an unknown key", { score: 1, note: "x" }],
+  ])("does not believe an isolate that answers %s", (_, value) => {
+    const verdict = combineVerdict([plain("a")], [{ value }]);
+    expect(verdict.errors["a"]?.code).toBe("reward_invalid");
+    expect(verdict.errors["a"]?.message).toMatch(/^a: /);
+    expect(verdict.scores).toEqual({});
+  });
+
+  it("keeps reasons, metrics, weights, and the cause of what is missing", () => {
+    const value = { score: 1, reason: "three lines", metrics: { lines: 3 } };
+    expect(combineVerdict([plain("a", 2), plain("b")], [{ value }, failed])).toEqual({
+      scores: { a: { ...value, weight: 2, precondition: false } },
+      errors: { b: { code: "reward_failed", message: "b: it threw Error: no" } },
+    });
+  });
+});
