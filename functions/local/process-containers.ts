@@ -65,7 +65,10 @@ export class ProcessContainers implements Containers {
   async launch({ jobId, kind, environment }: ContainerSpec): Promise<ContainerHandle> {
     if (this.#closed) throw closed();
     const known = this.#containers.get(jobId);
-    if (known !== undefined) return { jobId };
+    if (known !== undefined) {
+      known.renew({ ...environment });
+      return { jobId };
+    }
     const createdAtMs = this.#options.clock.now();
     const paths = pathsOf(this.#options.home, jobId);
     const record = {
@@ -206,15 +209,10 @@ export class ProcessContainers implements Containers {
     // After `close` the records belong to the next daemon.
     const leftToNext = this.#closed && !container.asked;
     if (leftToNext || container.record.state === "exited") return;
-    try {
+    await this.#logged("The end of a container could not be written down.", container, async () => {
       await container.finish(this.#options.clock.now(), code, signal);
-    } catch (error) {
-      this.#options.log.error("The end of a container could not be written down.", {
-        jobId: container.jobId,
-        error,
-      });
-    }
-    this.#forgetOldest();
+      this.#forgetOldest();
+    });
     this.#changed(container.jobId);
     if (!this.#closed) await this.#startWaiting();
   }
@@ -245,11 +243,23 @@ export class ProcessContainers implements Containers {
   }
 
   async #tick(): Promise<void> {
+    const maxLogBytes = this.#options.maxLogBytes ?? 10_000_000;
     for (const container of this.#living()) {
-      if (container.active) boundLog(container.paths.log, this.#options.maxLogBytes ?? 10_000_000);
+      await this.#logged("A container could not be looked after.", container, async () => {
+        if (container.active) boundLog(container.paths.log, maxLogBytes);
+      });
       if (container.adopted && !(await container.alive())) await this.#finish(container, null, null);
     }
     this.#schedule();
+  }
+
+  /** Nobody awaits these: what fails, such as a full disk, is told in the log and must not end the daemon. */
+  async #logged(message: string, container: Container, body: () => Promise<void>): Promise<void> {
+    try {
+      await body();
+    } catch (error) {
+      this.#options.log.error(message, { jobId: container.jobId, error });
+    }
   }
 }
 

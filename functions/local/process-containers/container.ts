@@ -54,6 +54,11 @@ export class Container {
     saveRecord(this.paths.record, record);
   }
 
+  /** One that has not begun will begin with what it was last launched with: its older token may be void. */
+  renew(environment: Record<string, string>): void {
+    if (this.waiting && this.record.state === "intent") this.save({ ...this.record, environment });
+  }
+
   /** Starts the process of a stored intent. `onExit` is called once, with what the system says. */
   async start(
     program: URL,

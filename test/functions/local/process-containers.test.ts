@@ -138,6 +138,15 @@ describe("the budget", () => {
     expect(existsSync(folder("count"))).toBe(false);
   });
 
+  it("lets one that waits be launched anew, and starts it once, with the newer environment", async () => {
+    const containers = await open();
+    await launch(containers, "first", "forever");
+    await launch(containers, "second", "say=old-token");
+    await launch(containers, "second", "say=new-token");
+    await containers.stop("first", 0);
+    expect(await ended(containers, "second")).toMatchObject({ reason: "done", logTail: ["new-token"] });
+  });
+
   it("can be larger", async () => {
     const containers = await open({ maxTrains: 2 });
     for (const jobId of ["a", "b", "c"]) await launch(containers, jobId, "forever");
