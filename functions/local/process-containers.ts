@@ -227,7 +227,12 @@ export class ProcessContainers implements Containers {
   }
 
   #changed(jobId: string): void {
-    for (const listener of this.#listeners) queueMicrotask(() => listener(jobId));
+    for (const listener of this.#listeners) {
+      // Later, so that a listener's failure is its own; but not to one that has left meanwhile.
+      queueMicrotask(() => {
+        if (this.#listeners.has(listener)) listener(jobId);
+      });
+    }
   }
 
   /** One timer for all: adopted processes do not tell that they end, and logs must not grow for ever. */

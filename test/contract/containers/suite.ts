@@ -100,12 +100,16 @@ export function containersContract(name: string, create: () => Promise<Container
     });
 
     it("tells of every change until nobody listens", async () => {
-      const heard: string[] = [];
-      const stopListening = containers.onChange((jobId) => heard.push(jobId));
+      const heard: Promise<ContainerState>[] = [];
+      const stopListening = containers.onChange((jobId) => {
+        expect(jobId).toBe("job-1");
+        heard.push(containers.describe(jobId));
+      });
       await launch("job-1", "forever");
       await containers.stop("job-1", 0);
-      await vi.waitFor(() => expect(heard.length).toBeGreaterThanOrEqual(2), 10_000);
-      expect(new Set(heard)).toEqual(new Set(["job-1"]));
+      // Whoever looks when told sees each state, the last one too.
+      await vi.waitFor(async () => expect(await heard.at(-1)).toMatchObject({ state: "exited" }), 10_000);
+      expect((await Promise.all(heard)).map(({ state }) => state)).toContain("running");
       stopListening();
       const before = heard.length;
       await launch("job-2", "forever");
