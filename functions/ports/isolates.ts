@@ -20,7 +20,8 @@ export interface IsolateHandle {
   readonly exports: UserCodeExport[];
   /**
    * Calls one export for each row. The isolate is killed and started again when a row does not come back
-   * in time or takes the isolate down; the other rows are run again and survive.
+   * in time or takes the isolate down; the other rows are run again and survive. After eight such rows the
+   * rest of the call is given up, with the same code.
    */
   call(
     exportName: string,

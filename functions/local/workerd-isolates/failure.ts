@@ -23,6 +23,16 @@ export function failureOfExit(
     return new IsolateFailure("isolate_out_of_memory", `the isolate used more than its ${memoryMiB} MiB`);
   }
   const how = exit.signal ? `by ${exit.signal}` : `with code ${exit.code}`;
-  const last = stderrTail.trim().split("\n").at(-1)?.slice(0, 300);
+  const last = messageOf(stderrTail.trim().split("\n").at(-1) ?? "").slice(0, 500);
   return new IsolateFailure("isolate_crashed", `the isolate ended ${how}${last ? `: ${last}` : ""}`);
+}
+
+/** What a line of the structured log says; other lines as they are. */
+function messageOf(line: string): string {
+  try {
+    const { message } = JSON.parse(line) as { message?: unknown };
+    return typeof message === "string" ? message : line;
+  } catch {
+    return line;
+  }
 }

@@ -67,7 +67,7 @@ export class Isolate {
     } catch (error) {
       await this.end();
       if (this.#closed) throw closed();
-      throw error instanceof IsolateFailure ? this.#loadFailure(error.message, undefined) : error;
+      throw error;
     }
   }
 
@@ -133,11 +133,18 @@ export class Isolate {
       memoryMiB,
       startTimeoutMs: loadTimeoutMs,
       onLine: (line) => this.#onLine(line),
+    }).catch((error: unknown) => {
+      // workerd parses modules before it listens: broken code is the one thing here that is the user's.
+      const [, message, stack] =
+        /Uncaught (.*)([^]*)/.exec(error instanceof Error ? error.message : "") ?? [];
+      throw message === undefined ? didNotStart(error) : this.#loadFailure(message, stack);
     });
     this.#calls = 0;
     // Closed while it was starting: nobody else knows of this process yet.
     if (this.#closed) throw closed();
-    const { status, json } = await this.#process.request(undefined, loadTimeoutMs);
+    const { status, json } = await this.#process.request(undefined, loadTimeoutMs).catch((error: unknown) => {
+      throw error instanceof IsolateFailure ? this.#loadFailure(error.message, undefined) : error;
+    });
     const load = (json as { load?: { message: string; stack: string } } | null)?.load;
     if (load) throw this.#loadFailure(load.message, load.stack);
     if (status !== 200) throw this.#loadFailure(`it answered ${status}`, undefined);
@@ -186,4 +193,13 @@ export class Isolate {
 
 function closed(): SpotterError {
   return new SpotterError("isolate_crashed", "The isolates are closed.");
+}
+
+/** The machine's fault, not the code's. */
+function didNotStart(error: unknown): SpotterError {
+  const message = error instanceof Error ? error.message : String(error);
+  return new SpotterError("isolate_crashed", `The isolate did not start: ${message}`, {
+    hint: "Check that the package workerd is installed for this platform (npm ci) and that the state folder is writable.",
+    cause: error,
+  });
 }

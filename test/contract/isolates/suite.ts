@@ -96,8 +96,8 @@ export function isolatesContract(name: string, create: () => Promise<IsolatesFix
     });
 
     it.each([
-      ["loops", "reward_timeout", 400],
-      ["neverAnswers", "reward_timeout", 400],
+      ["loops", "reward_timeout", 300],
+      ["neverAnswers", "reward_timeout", 300],
       ["fillsHeap", "isolate_out_of_memory", 10_000],
       ["fillsBuffers", "isolate_out_of_memory", 10_000],
       ["exits", "isolate_crashed", 10_000],
@@ -105,6 +105,14 @@ export function isolatesContract(name: string, create: () => Promise<IsolatesFix
       const results = await handle.call(name, rows(20, [4, 17]), { timeoutMs });
       expect(errorsOf(results)).toEqual({ 4: code, 17: code });
       expect(valuesOf(results)[19]).toBe(19);
+      expect(valuesOf(await handle.call("fine", rows(1), FAST))).toEqual([0]);
+    });
+
+    it("gives a call up after eight rows that took the isolate down", async () => {
+      const results = await handle.call("loops", rows(12, [...Array(11).keys()]), { timeoutMs: 50 });
+      expect(Object.keys(errorsOf(results))).toHaveLength(12);
+      expect(new Set(Object.values(errorsOf(results)))).toEqual(new Set(["reward_timeout"]));
+      expect(results.filter((each) => JSON.stringify(each).includes("not tried"))).toHaveLength(4);
       expect(valuesOf(await handle.call("fine", rows(1), FAST))).toEqual([0]);
     });
 

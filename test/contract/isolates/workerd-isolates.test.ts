@@ -6,7 +6,7 @@ import { isolatesContract } from "./suite.ts";
 
 isolatesContract("workerd-isolates", async () => {
   const workDir = await mkdtemp(join(tmpdir(), "spotter-isolates-"));
-  const isolates = createWorkerdIsolates({ workDir, loadTimeoutMs: 1_000 });
+  const isolates = createWorkerdIsolates({ workDir, loadTimeoutMs: 1_000, memoryMiB: 64 });
   return {
     isolates,
     async dispose() {

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -95,6 +103,26 @@ describe.skipIf(process.platform !== "linux")("workerd processes", () => {
     expect(valuesOf(await handle.call("fine", rows(2), { timeoutMs: 5_000 }))).toEqual([0, 1]);
   });
 
+  it("dies with a control plane that is ended by force", async () => {
+    const source = new URL("../../../../functions/local/workerd-isolates/index.ts", import.meta.url).href;
+    const file = join(workDir, "code.mjs");
+    writeFileSync(file, bundle.code);
+    const script = `
+      const { createWorkerdIsolates } = await import(${JSON.stringify(source)});
+      const { readFileSync } = await import("node:fs");
+      const isolates = createWorkerdIsolates({ workDir: ${JSON.stringify(workDir)} });
+      const handle = await isolates.load({ sha256: "0", secrets: {}, code: readFileSync(${JSON.stringify(file)}) });
+      console.log("ready");
+      await handle.call("loops", [{ row: { bad: true } }], { timeoutMs: 60_000 });`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(child.stdout, "data");
+    expect(processesIn(workDir)).toHaveLength(1);
+    child.kill("SIGKILL");
+    await vi.waitFor(() => expect(processesIn(workDir)).toEqual([]));
+  });
+
   it("removes the folders of a control plane that was ended by force", async () => {
     const child = spawn(process.execPath, ["-e", ""]);
     await once(child, "exit");
@@ -116,6 +144,14 @@ describe.skipIf(process.platform !== "linux")("workerd processes", () => {
     expect(errorsOf(results)).toEqual({ 1: "isolate_out_of_memory" });
   });
 
+  it("blames the machine and not the code when workerd does not start", async () => {
+    const isolates = open({ findProgram: (name) => `/nowhere/${name}` });
+    await expect(isolates.load(bundle)).rejects.toMatchObject({
+      code: "isolate_crashed",
+      message: expect.stringContaining("did not start") as string,
+    });
+  });
+
   it("passes on what user code prints, up to a limit", async () => {
     const lines: string[] = [];
     const handle = await open({ onMessage: (_, level, message) => lines.push(`${level} ${message}`) }).load(
@@ -128,11 +164,11 @@ describe.skipIf(process.platform !== "linux")("workerd processes", () => {
   });
 });
 
-/** Processes whose command line names the folder. */
+/** workerd processes that serve from the folder. */
 function processesIn(folder: string): string[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => commandLine(pid).includes(`${folder}/`));
+    .filter((pid) => commandLine(pid).includes(`serve\0${folder}/`));
 }
 
 function commandLine(pid: string): string {
