@@ -19,8 +19,8 @@ import torch.nn.functional as F
 
 OUT = Path(__file__).resolve().parent.parent / "fixtures" / "engine"
 CONFIG = {
-    "model_type": "llama", "vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 2,
-    "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8, "intermediate_size": 40,
+    "model_type": "llama", "vocab_size": 32, "hidden_size": 16, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "intermediate_size": 24,
     "max_position_embeddings": 32, "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "hidden_act": "silu",
 }
 LORA = {"rank": 3, "alpha": 6}

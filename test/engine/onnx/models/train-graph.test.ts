@@ -77,7 +77,9 @@ function keepRatiosOffTheClip({ batch, expected }: Case): void {
 async function prepare(policy: Policy, testCase: Case): Promise<Pass> {
   const trainable = policy.adapter?.parameters ?? policy.parameters;
   const gradients = new ParameterSet([...trainable]);
-  const session = await GraphSession.create(trainGraph(policy, { maxPositions: 32, trainable }), { threads: 1 });
+  const session = await GraphSession.create(trainGraph(policy, { maxPositions: 32, trainable }), {
+    threads: 1,
+  });
   const batch = { ...testCase.batch, learningRate: 0, microBatchSize: 8 };
   const sequences = batch.sequences.map(({ ids, mask }) => ({ ids, wanted: mask.map(Boolean) }));
   const [part] = microBatches(sequences, { sequences: 8 });
