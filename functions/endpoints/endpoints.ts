@@ -56,7 +56,7 @@ async function checkCheckpoint(control: Control, launch: LaunchEndpoint, id: str
   const checkpoint = await getCheckpoint(control, id);
   if (checkpoint.model.name === launch.model.name) return;
   throw new SpotterError(
-    "invalid_input",
+    "checkpoint_mismatch",
     `Checkpoint ${id} was trained from ${checkpoint.model.name}, not from ${launch.model.name}.`,
     { where: "model", hint: `Launch it with the model ${checkpoint.model.name}.` },
   );

@@ -24,8 +24,8 @@ async function answer(control: Control, definition: Route, c: Context): Promise<
   const result = await definition.handle({
     c,
     // Parsed by the schemas of this very route.
-    body: body as never,
-    query: query as never,
+    body: body,
+    query: query,
     param: (name) => c.req.param(name) ?? "",
     rest: () => restOf(definition.path, c.req.path),
     ...caller,

@@ -18,9 +18,9 @@ export interface RouteInput<B extends Schema | undefined, Q extends Schema | und
   body: Parsed<B>;
   query: Parsed<Q>;
   /** A path parameter; present because the path declares it. */
-  param(name: string): string;
+  param: (name: string) => string;
   /** What follows the fixed part of a path that ends in `*`. */
-  rest(): string;
+  rest: () => string;
   /** The key that was used, on `admin` and `write` routes. */
   holder?: KeyHolder;
   /** The job whose token was used, on `job` routes. */
@@ -55,5 +55,5 @@ export function route<B extends Schema | undefined = undefined, Q extends Schema
   definition: RouteDefinition<B, Q>,
 ): Route {
   // The body and query that reach the handler were parsed by these very schemas.
-  return definition as unknown as Route;
+  return definition;
 }

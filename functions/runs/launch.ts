@@ -47,7 +47,7 @@ async function checkStart(control: Control, spec: RunSpec, id: string): Promise<
   const checkpoint = await getCheckpoint(control, id);
   if (checkpoint.model.name === spec.model.name) return;
   throw new SpotterError(
-    "invalid_input",
+    "checkpoint_mismatch",
     `Checkpoint ${id} was trained from ${checkpoint.model.name}, not from ${spec.model.name}.`,
     { where: "startFrom.checkpoint", hint: `Train it on with the model ${checkpoint.model.name}.` },
   );

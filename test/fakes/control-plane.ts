@@ -96,7 +96,7 @@ async function open(
     const raw = body instanceof Uint8Array || typeof body === "string";
     if (body !== undefined && !raw) headers["content-type"] = "application/json";
     const init = { method, headers, ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }) };
-    return plane.app.request(path, init as RequestInit);
+    return plane.app.request(path, init);
   }
 
   return {
