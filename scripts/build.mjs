@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { bundleSdk } from "./bundle-sdk.mjs";
 
 const root = join(import.meta.dirname, "..");
 const stamp = join(root, "dist", ".built");
@@ -40,6 +41,7 @@ const tsc = spawnSync(
   },
 );
 if (tsc.status !== 0) process.exit(tsc.status ?? 1);
+await bundleSdk(join(root, "dist"));
 const models = join(root, "engine", "models");
 if (existsSync(models)) cpSync(models, join(root, "dist", "engine", "models"), { recursive: true });
 writeFileSync(stamp, fingerprint);

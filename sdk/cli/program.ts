@@ -15,7 +15,7 @@ import type { CliContext } from "./context.ts";
 const EXAMPLES = `
 Examples:
   $ spotter up                                  start the daemon of this machine for good
-  $ spotter endpoint launch spotter/nano        serve a model
+  $ spotter endpoint launch spotter/nano --name nano
   $ spotter endpoint chat nano "Write a haiku about rain."
   $ spotter run watch run-01jd                  follow a training
   $ spotter checkpoint download run-01jd@60 ./my-model
