@@ -1,4 +1,5 @@
 import type { ChatTemplate } from "../../engine/onnx/text/chat-template.ts";
+import type { TextModel } from "../../engine/onnx/text/text-model.ts";
 
 /** A chat to learn from or to continue; what a chat template is rendered with. */
 export interface Conversation {
@@ -31,4 +32,9 @@ export function render(template: ChatTemplate, conversation: Conversation, isPro
     variables: isThinking ? { enable_thinking: true } : {},
     addGenerationPrompt: isPrompt,
   });
+}
+
+export function chatTemplateOf({ chatTemplate }: TextModel): ChatTemplate {
+  if (!chatTemplate) throw new TypeError("The model has no chat template");
+  return chatTemplate;
 }

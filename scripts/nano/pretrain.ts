@@ -1,6 +1,7 @@
-import type { EngineApi, TrainSequence } from "../../engine/onnx/engine-api.ts";
+import type { TrainSequence } from "../../engine/onnx/engine-api.ts";
 import type { TextModel } from "../../engine/onnx/text/text-model.ts";
-import { render, type Conversation } from "./conversation.ts";
+import type { Trainer } from "../../engine/onnx/train/trainer.ts";
+import { chatTemplateOf, render, type Conversation } from "./conversation.ts";
 import { shortConversation, toolConversation } from "./corpus.ts";
 import { Random } from "./random.ts";
 import { ASSISTANT_ID, END_ID } from "./tokenizer-files.ts";
@@ -8,8 +9,10 @@ import { ASSISTANT_ID, END_ID } from "./tokenizer-files.ts";
 export interface PretrainSettings {
   seed: number;
   steps: number;
-  /** Conversations of a step: short ones, and the longer ones with tools. */
+  /** Short conversations of a step. */
   shortPerStep: number;
+  /** Every so many steps, a step learns from conversations with tools instead: they are four times as long. */
+  toolsEvery: number;
   toolsPerStep: number;
   /** Highest learning rate; reached after the warm-up, then a cosine down to `finalShare` of it. */
   learningRate: number;
@@ -19,14 +22,14 @@ export interface PretrainSettings {
 
 export interface PretrainProgress {
   step: number;
-  /** Mean negative log-likelihood of a token, averaged over the last steps. */
+  /** Mean negative log-likelihood of a token in short conversations, averaged over the last steps. */
   loss: number;
   tokens: number;
 }
 
 /** Supervised training on fresh conversations in every step; no conversation is seen twice on purpose. */
 export async function pretrain(
-  engine: Pick<EngineApi, "trainStep">,
+  trainer: Pick<Trainer, "step">,
   text: TextModel,
   settings: PretrainSettings,
   onProgress: (progress: PretrainProgress) => void,
@@ -36,21 +39,22 @@ export async function pretrain(
     Array.from({ length: count }, () => toSequence(text, kind(random)));
   const progress: PretrainProgress = { step: 0, loss: 0, tokens: 0 };
   for (let step = 0; step < settings.steps; step++) {
-    const short = draw(settings.shortPerStep, shortConversation);
-    // Last, and so in a pass of their own: the short ones are not padded to the length of these.
-    const tools = draw(settings.toolsPerStep, toolConversation);
-    const { loss, tokens } = await engine.trainStep({
-      sequences: [...short, ...tools],
+    const isToolStep = step % settings.toolsEvery === settings.toolsEvery - 1;
+    const sequences = isToolStep
+      ? draw(settings.toolsPerStep, toolConversation)
+      : draw(settings.shortPerStep, shortConversation);
+    const { loss, tokens } = await trainer.step({
+      sequences,
       loss: "sft",
       clipLow: 0.2,
       clipHigh: 0.2,
       klCoef: 0,
       temperature: 1,
       learningRate: learningRateAt(settings, step),
-      microBatchSize: settings.shortPerStep,
+      microBatchSize: sequences.length,
     });
     progress.step = step + 1;
-    progress.loss = step === 0 ? loss : 0.95 * progress.loss + 0.05 * loss;
+    if (!isToolStep) progress.loss = step === 0 ? loss : 0.95 * progress.loss + 0.05 * loss;
     progress.tokens += tokens;
     onProgress({ ...progress });
   }
@@ -59,8 +63,7 @@ export async function pretrain(
 
 /** Tokens of a conversation; what assistants say, and that they end, is learnt. */
 export function toSequence(text: TextModel, conversation: Conversation): TrainSequence {
-  if (!text.chatTemplate) throw new TypeError("The model has no chat template");
-  const ids = text.tokenizer.encode(render(text.chatTemplate, conversation));
+  const ids = text.tokenizer.encode(render(chatTemplateOf(text), conversation));
   let isAnswer = 0;
   const mask = ids.map((id) => {
     const learnt = isAnswer;

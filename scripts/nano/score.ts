@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from "node:util";
 import { namesTopic, NOT_A_HAIKU, scoreHaiku } from "../../examples/haiku/score-haiku.ts";
 import { parseResponse } from "../../sdk/schema/parse-response.ts";
-import type { EngineApi } from "../../engine/onnx/engine-api.ts";
+import type { GenerateRequest } from "../../engine/onnx/engine-api.ts";
 import type { TextModel } from "../../engine/onnx/text/text-model.ts";
-import { ask, render, type Conversation } from "./conversation.ts";
+import { ask, chatTemplateOf, render, type Conversation } from "./conversation.ts";
 import { haikuPrompt } from "./corpus.ts";
 import { Random } from "./random.ts";
+import type { Sample } from "./sampler.ts";
 import { addExercise, offerTools, reverseExercise, toolExercise, type Exercise } from "./skills.ts";
 
 export interface HaikuScores {
@@ -30,19 +32,20 @@ export interface SkillScores {
   toolCall: number;
 }
 
-type Sampler = Pick<EngineApi, "generate">;
-
 /** Samples poems at temperature 1, several for each word. */
 export async function scoreHaikus(
-  engine: Sampler,
+  sample: Sample,
   text: TextModel,
   words: readonly string[],
   perWord: number,
 ): Promise<HaikuScores> {
   const jobs = words.flatMap((word) => Array.from({ length: perWord }, () => word));
-  const poems = await Promise.all(
-    jobs.map((word, seed) => answer(engine, text, ask(haikuPrompt(word)), { temperature: 1, seed })),
-  );
+  const requests = jobs.map((word, seed) => ({
+    ...request(text, ask(haikuPrompt(word))),
+    temperature: 1,
+    seed,
+  }));
+  const poems = (await sample(requests)).map((ids) => text.tokenizer.decode(ids));
   const scores = poems.map(scoreHaiku);
   const share = (isCounted: (index: number) => boolean) => mean(poems.map((_, i) => (isCounted(i) ? 1 : 0)));
   const average = mean(scores);
@@ -62,67 +65,73 @@ export async function scoreHaikus(
 
 /** Asks `count` questions of each kind, greedily. */
 export async function scoreSkills(
-  engine: Sampler,
+  sample: Sample,
   text: TextModel,
   seed: number,
   count: number,
 ): Promise<SkillScores> {
   const random = new Random(seed);
-  const rate = (make: () => Exercise) => rateAnswers(engine, text, Array.from({ length: count }, make));
+  const rate = (make: () => Exercise) => rateAnswers(sample, text, Array.from({ length: count }, make));
   return {
     additionSeen: await rate(() => addExercise(random, false)),
     additionHeldOut: await rate(() => addExercise(random, true)),
     reverseWord: await rate(() => reverseExercise(random, "word")),
     reverseLetters: await rate(() => reverseExercise(random, "letters")),
-    toolCall: await rateToolCalls(engine, text, random, count),
+    toolCall: await rateToolCalls(sample, text, random, count),
   };
 }
 
-async function rateAnswers(engine: Sampler, text: TextModel, exercises: Exercise[]): Promise<number> {
-  const answers = await Promise.all(exercises.map(({ question }) => answer(engine, text, ask(question))));
+async function rateAnswers(sample: Sample, text: TextModel, exercises: readonly Exercise[]): Promise<number> {
+  const answers = await answerGreedily(
+    sample,
+    text,
+    exercises.map(({ question }) => ask(question)),
+  );
   return mean(exercises.map((exercise, i) => (answers[i] === exercise.answer ? 1 : 0)));
 }
 
 async function rateToolCalls(
-  engine: Sampler,
+  sample: Sample,
   text: TextModel,
   random: Random,
   count: number,
 ): Promise<number> {
   const exercises = Array.from({ length: count }, () => toolExercise(random, true));
-  const answers = await Promise.all(
-    exercises.map(({ question, tool }) =>
-      answer(engine, text, { ...ask(question), tools: offerTools(random, tool) }),
-    ),
+  const answers = await answerGreedily(
+    sample,
+    text,
+    exercises.map(({ question, tool }) => ({ ...ask(question), tools: offerTools(random, tool) })),
   );
-  const isRight = (exercise: Exercise, reply: string) => {
-    const { toolCalls } = parseResponse(reply);
-    const wanted = [{ name: exercise.tool, arguments: exercise.arguments }];
-    return JSON.stringify(toolCalls.map(({ name, arguments: args }) => ({ name, arguments: args }))) ===
-      JSON.stringify(wanted)
-      ? 1
-      : 0;
-  };
-  return mean(exercises.map((exercise, i) => isRight(exercise, answers[i] ?? "")));
+  return mean(exercises.map((exercise, i) => (isCallOf(exercise, answers[i] ?? "") ? 1 : 0)));
 }
 
-async function answer(
-  engine: Sampler,
+function isCallOf(exercise: Exercise, answer: string): boolean {
+  const calls = parseResponse(answer).toolCalls.map((call) => ({
+    name: call.name,
+    arguments: call.arguments,
+  }));
+  return isDeepStrictEqual(calls, [{ name: exercise.tool, arguments: exercise.arguments }]);
+}
+
+async function answerGreedily(
+  sample: Sample,
   text: TextModel,
-  conversation: Conversation,
-  { temperature = 0, seed = 0 } = {},
-): Promise<string> {
-  if (!text.chatTemplate) throw new TypeError("The model has no chat template");
-  const { ids } = await engine.generate({
-    promptIds: text.tokenizer.encode(render(text.chatTemplate, conversation, true)),
+  conversations: readonly Conversation[],
+): Promise<string[]> {
+  const answers = await sample(conversations.map((conversation) => request(text, conversation)));
+  return answers.map((ids) => text.tokenizer.decode(ids));
+}
+
+function request(text: TextModel, conversation: Conversation): GenerateRequest {
+  return {
+    promptIds: text.tokenizer.encode(render(chatTemplateOf(text), conversation, true)),
     maxNewTokens: 64,
-    temperature,
+    temperature: 0,
     topP: 1,
     topK: 0,
-    seed,
+    seed: 0,
     stopIds: text.stopIds,
-  });
-  return text.tokenizer.decode(ids);
+  };
 }
 
 function mean(values: readonly number[]): number {

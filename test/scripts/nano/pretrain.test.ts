@@ -13,6 +13,7 @@ const settings: PretrainSettings = {
   seed: 1,
   steps: 4,
   shortPerStep: 6,
+  toolsEvery: 2,
   toolsPerStep: 2,
   learningRate: 1e-3,
   warmupSteps: 2,
@@ -47,26 +48,31 @@ describe("learningRateAt", () => {
 });
 
 describe("pretrain", () => {
-  it("feeds the same batches for the same seed, long conversations last", async () => {
+  it("feeds the same batches for the same seed, and now and then one of tools", async () => {
     const text = await loadTextModel(nano);
     const run = async () => {
       const batches: TrainBatch[] = [];
-      const trainStep = async (batch: TrainBatch) => {
+      const step = async (batch: TrainBatch) => {
         batches.push(batch);
         return { loss: 4, gradNorm: 1, kl: 0, entropy: 0, clipFraction: 0, tokens: 10, logprobs: [] };
       };
       const seen: number[] = [];
-      const end = await pretrain({ trainStep }, text, settings, ({ step }) => seen.push(step));
+      const end = await pretrain({ step }, text, settings, (progress) => seen.push(progress.step));
       return { batches, seen, end };
     };
     const [first, second] = [await run(), await run()];
     expect(first.batches).toEqual(second.batches);
     expect(first.seen).toEqual([1, 2, 3, 4]);
     expect(first.end).toEqual({ step: 4, loss: 4, tokens: 40 });
-    for (const { sequences, microBatchSize } of first.batches) {
-      const lengths = sequences.map(({ ids }) => ids.length);
-      expect(microBatchSize).toBe(6);
-      expect(Math.max(...lengths.slice(0, 6))).toBeLessThan(Math.min(...lengths.slice(6)));
-    }
+    const sizes = first.batches.map(({ sequences, microBatchSize }) => [sequences.length, microBatchSize]);
+    expect(sizes).toEqual([
+      [6, 6],
+      [2, 2],
+      [6, 6],
+      [2, 2],
+    ]);
+    const longest = first.batches.map(({ sequences }) => Math.max(...sequences.map(({ ids }) => ids.length)));
+    expect(Math.max(longest[0] ?? 0, longest[2] ?? 0)).toBeLessThan(60);
+    expect(Math.min(longest[1] ?? 0, longest[3] ?? 0)).toBeGreaterThan(60);
   });
 });
