@@ -1,4 +1,4 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type {
   EngineApi,
@@ -10,6 +10,7 @@ import type {
   TrainStepResult,
 } from "./engine-api.ts";
 import { fromWire, type Call, type FromWorker, type Result, type ToWorker } from "./messages.ts";
+import { spawnEngineWorker } from "./spawn-worker.ts";
 
 /**
  * Starts an engine in a worker thread. The caller must `close()` it.
@@ -32,12 +33,6 @@ export async function startEngine(setup: EngineSetup, worker = spawnEngineWorker
     throw error;
   }
   return client;
-}
-
-/** Starts the worker, which loads ONNX Runtime meanwhile; hand it to {@link startEngine}, or terminate it. */
-export function spawnEngineWorker(): Worker {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  return new Worker(new URL(`./worker.${extension}`, import.meta.url), { name: "engine" });
 }
 
 interface Pending {

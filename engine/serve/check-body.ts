@@ -1,0 +1,61 @@
+import * as z from "zod/mini";
+import { RequestError } from "./request-error.ts";
+
+type Issue = z.core.$ZodIssue;
+
+/**
+ * Checks a request body; the first thing wrong with it becomes an error with OpenAI's code for it and the
+ * path of the field.
+ */
+export function checkBody<S extends z.ZodMiniType>(schema: S, body: unknown): z.infer<S> {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new RequestError("The request body must be a JSON object.");
+  }
+  const parsed = z.safeParse(schema, body);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  if (issue === undefined) throw new RequestError("The request body is not valid.");
+  const param = pathOf(issue.path);
+  throw new RequestError(messageOf(issue, param, body), { code: codeOf(issue, body), param });
+}
+
+/** `messages[1].role` */
+function pathOf(path: readonly PropertyKey[]): string {
+  return path
+    .map((key, index) => (typeof key === "number" ? `[${key}]` : `${index === 0 ? "" : "."}${String(key)}`))
+    .join("");
+}
+
+function codeOf(issue: Issue, body: object): string {
+  if (isMissing(issue, body)) return "missing_required_parameter";
+  switch (issue.code) {
+    case "too_small":
+      return issue.origin === "array" ? "empty_array" : `${kindOf(issue, body)}_below_min_value`;
+    case "too_big":
+      return issue.origin === "array" ? "array_above_max_length" : `${kindOf(issue, body)}_above_max_value`;
+    case "invalid_value":
+      return "invalid_value";
+    default:
+      return "invalid_type";
+  }
+}
+
+function messageOf(issue: Issue, param: string, body: object): string {
+  if (isMissing(issue, body)) return `Missing required parameter: '${param}'.`;
+  return `Invalid '${param}': ${issue.message}.`;
+}
+
+function isMissing(issue: Issue, body: object): boolean {
+  return issue.code === "invalid_type" && valueAt(body, issue.path) === undefined;
+}
+
+function kindOf(issue: Issue, body: object): "integer" | "decimal" {
+  return Number.isInteger(valueAt(body, issue.path)) ? "integer" : "decimal";
+}
+
+function valueAt(body: object, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key],
+    body,
+  );
+}

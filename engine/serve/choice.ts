@@ -1,0 +1,67 @@
+import type { ChatFinishReason, ChatLogprob } from "../../sdk/schema/chat.ts";
+import { ResponseParser, type ResponsePart } from "../../sdk/schema/parse-response.ts";
+import type { TokenAlternative, TokenChunk } from "../onnx/engine-api.ts";
+import { StopStrings } from "../onnx/text/stop-strings.ts";
+import type { StreamDecoder } from "../onnx/text/stream-decoder.ts";
+import type { TextModel } from "../onnx/text/text-model.ts";
+import type { AnswerRequest } from "./answer-request.ts";
+
+/** Turns the tokens of one choice into text, reasoning and tool calls. */
+export class Choice {
+  readonly #text: TextModel;
+  readonly #request: AnswerRequest;
+  readonly #decoder: StreamDecoder;
+  readonly #stops: StopStrings;
+  readonly #parser: ResponseParser;
+  #calls = 0;
+  /** Tokens generated. */
+  tokens = 0;
+
+  constructor(request: AnswerRequest, text: TextModel) {
+    this.#text = text;
+    this.#request = request;
+    this.#decoder = text.tokenizer.stream();
+    this.#stops = new StopStrings(request.stops);
+    this.#parser = new ResponseParser(request);
+  }
+
+  /** A stop string was seen: nothing more is wanted. */
+  get stopped(): boolean {
+    return this.#stops.stopped;
+  }
+
+  push(chunk: TokenChunk): { parts: ResponsePart[]; logprobs: ChatLogprob[] } {
+    const parts: ResponsePart[] = [];
+    const logprobs: ChatLogprob[] = [];
+    for (const [index, id] of chunk.ids.entries()) {
+      if (this.stopped) break;
+      this.tokens++;
+      parts.push(...this.#count(this.#parser.push(this.#stops.push(this.#decoder.push(id)))));
+      if (!this.#request.logprobs || this.#text.stopIds.includes(id)) continue;
+      const top = chunk.topLogprobs?.[index] ?? [];
+      logprobs.push({
+        ...this.#logprob({ id, logprob: chunk.logprobs[index] ?? 0 }),
+        top_logprobs: top.map((alternative) => this.#logprob(alternative)),
+      });
+    }
+    return { parts, logprobs };
+  }
+
+  /** The rest, and why it ended. */
+  end(reason: "stop" | "length"): { parts: ResponsePart[]; finish: ChatFinishReason } {
+    const rest = this.stopped ? "" : this.#stops.push(this.#decoder.end());
+    const parts = this.#count([...this.#parser.push(rest + this.#stops.end()), ...this.#parser.end()]);
+    const stopped = this.stopped || reason === "stop";
+    return { parts, finish: stopped && this.#calls > 0 ? "tool_calls" : stopped ? "stop" : "length" };
+  }
+
+  #count(parts: ResponsePart[]): ResponsePart[] {
+    for (const part of parts) if (part.type === "tool-call") this.#calls++;
+    return parts;
+  }
+
+  #logprob({ id, logprob }: TokenAlternative): Omit<ChatLogprob, "top_logprobs"> {
+    const bytes = this.#text.tokenizer.bytesOf(id);
+    return { token: new TextDecoder().decode(bytes), logprob, bytes: [...bytes] };
+  }
+}
