@@ -18,6 +18,8 @@ export type IsolateResult =
 export interface IsolateHandle {
   /** What the module exports, as its adapter tells. */
   readonly exports: UserCodeExport[];
+  /** Names it exports that are no reward, tool or environment. */
+  readonly others?: string[];
   /**
    * Calls one export for each row. The isolate is killed and started again when a row does not come back
    * in time or takes the isolate down; the other rows are run again and survive. After eight such rows the

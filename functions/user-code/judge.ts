@@ -49,9 +49,9 @@ export interface OpenRewards {
 
 /** The isolate and the rewards that a setup names. */
 export async function openRewards(deps: UserCodeDeps, setup: RewardSetup): Promise<OpenRewards> {
-  const { name } = await getUserCode(deps, setup.code.sha256);
+  const { name, others } = await getUserCode(deps, setup.code.sha256);
   const handle = await loadedIsolate(deps, setup.code);
-  return { handle, name, rewards: selectRewards(handle.exports, setup.names, name) };
+  return { handle, name, rewards: selectRewards({ exports: handle.exports, others }, setup.names, name) };
 }
 
 /** Results by reward, then by row. */

@@ -8,21 +8,17 @@ import type { UserCodeExport } from "../../sdk/schema/user-code.ts";
  * @throws SpotterError `reward_missing` if there is none, or naming every name that is not one.
  */
 export function selectRewards(
-  exports: readonly UserCodeExport[],
+  { exports, others = [] }: { exports: readonly UserCodeExport[]; others?: readonly string[] | undefined },
   names: readonly string[] | undefined,
   file: string,
 ): UserCodeExport[] {
   const rewards = exports.filter((each) => each.kind === "reward");
   if (rewards.length === 0) {
-    const others = exports.map((each) => `${each.name} (${each.kind})`).join(", ");
-    throw new SpotterError(
-      "reward_missing",
-      `${file} exports no reward${others && `; it exports ${others}`}.`,
-      {
-        where: file,
-        hint: "Export one: export const good = reward(({ response }) => ...);",
-      },
-    );
+    const all = [...others, ...exports.map((each) => `${each.name} (${each.kind})`)].join(", ");
+    throw new SpotterError("reward_missing", `${file} exports no reward${all && `; it exports ${all}`}.`, {
+      where: file,
+      hint: `Wrap the function: export const ${others[0] ?? "good"} = reward(({ response }) => ...);`,
+    });
   }
   if (!names) return rewards;
   const known = rewards.map((each) => each.name);

@@ -26,6 +26,7 @@ export async function putUserCode(
     sha256,
     name,
     exports: handle.exports,
+    ...(handle.others && { others: handle.others }),
     bytes: code.byteLength,
     createdAtMs: deps.clock.now(),
   };

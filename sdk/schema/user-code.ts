@@ -19,6 +19,8 @@ export const userCodeRecord = z.object({
   /** File name the user knows it by, for messages. */
   name: z.string(),
   exports: z.array(userCodeExport),
+  /** Exported names that are none of these, for messages. */
+  others: z.optional(z.array(z.string())),
   bytes: positiveInt,
   createdAtMs: timestampMs,
 });

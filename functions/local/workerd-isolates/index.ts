@@ -81,6 +81,9 @@ async function openHandle(isolate: Isolate): Promise<IsolateHandle> {
     get exports() {
       return isolate.exports;
     },
+    get others() {
+      return isolate.others;
+    },
     call(exportName, rows, options) {
       const result = last.then(async () => {
         try {

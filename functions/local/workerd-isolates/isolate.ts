@@ -29,6 +29,7 @@ export interface IsolateSettings {
 /** One bundle's process, started when it is needed and ended when it was idle for a while. */
 export class Isolate {
   exports: UserCodeExport[] = [];
+  others: string[] = [];
   readonly #bundle: IsolateBundle;
   readonly #settings: IsolateSettings;
   readonly #source: SplitBundle;
@@ -153,6 +154,7 @@ export class Isolate {
       hint: "Bundle the file with this version of Spotter.",
     });
     this.exports = described.exports;
+    this.others = described.others;
   }
 
   /** Readable by this user only; the socket in it is the isolate's only door. */

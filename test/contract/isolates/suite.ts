@@ -44,6 +44,7 @@ export function isolatesContract(name: string, create: () => Promise<IsolatesFix
       });
       expect(handle.exports).toContainEqual({ name: "add", kind: "tool", description: "Adds." });
       expect(handle.exports.map((each) => each.name)).not.toContain("plain");
+      expect(handle.others).toEqual(["plain"]);
     });
 
     it("gives the same handle for the same bundle", async () => {

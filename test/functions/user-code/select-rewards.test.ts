@@ -11,18 +11,26 @@ const exports: UserCodeExport[] = [
 
 describe("selectRewards", () => {
   it("takes every reward without names, and only those with", () => {
-    expect(selectRewards(exports, undefined, "rewards.ts").map((each) => each.name)).toEqual([
+    expect(selectRewards({ exports }, undefined, "rewards.ts").map((each) => each.name)).toEqual([
       "haiku",
       "topic",
     ]);
-    expect(selectRewards(exports, ["topic"], "rewards.ts").map((each) => each.name)).toEqual(["topic"]);
+    expect(selectRewards({ exports }, ["topic"], "rewards.ts").map((each) => each.name)).toEqual(["topic"]);
   });
 
   it.each([
-    [exports, ["hiaku", "add"], 'no reward "hiaku" (did you mean "haiku"?), "add"; there is haiku, topic'],
-    [exports, [], "the list of names is empty; there is haiku, topic"],
-    [exports.slice(2), undefined, "exports no reward; it exports add (tool)"],
-    [[], undefined, "rewards.ts exports no reward."],
+    [
+      { exports },
+      ["hiaku", "add"],
+      'no reward "hiaku" (did you mean "haiku"?), "add"; there is haiku, topic',
+    ],
+    [{ exports }, [], "the list of names is empty; there is haiku, topic"],
+    [
+      { exports: exports.slice(2), others: ["scoreHaiku"] },
+      undefined,
+      "rewards.ts exports no reward; it exports scoreHaiku, add (tool).",
+    ],
+    [{ exports: [] }, undefined, "rewards.ts exports no reward."],
   ])("names what is wrong", (given, names, message) => {
     const error = catching(() => selectRewards(given, names, "rewards.ts"));
     expect(error.code).toBe("reward_missing");
