@@ -22,8 +22,8 @@ beforeAll(async () => {
     plugins: [
       {
         name: "leave-dynamic-imports",
-        setup({ onResolve }) {
-          onResolve({ filter: /^\./ }, ({ kind, path }) =>
+        setup(plugin) {
+          plugin.onResolve({ filter: /^\./ }, ({ kind, path }) =>
             kind === "dynamic-import" ? { path, external: true } : undefined,
           );
         },
