@@ -7,6 +7,9 @@ import { runRows } from "./batch.ts";
 import { Isolate, type IsolateSettings } from "./isolate.ts";
 import { launcher } from "./limits.ts";
 
+/** Leaves room for `/isolate-PID-XXXXXX/s`. */
+const MAX_FOLDER_BYTES = 72;
+
 export interface WorkerdIsolatesParams {
   /** Folder for sockets and generated files. Default: the system's temporary folder. */
   workDir?: string;
@@ -37,7 +40,7 @@ export interface WorkerdIsolates extends Isolates {
  */
 export function createWorkerdIsolates(params: WorkerdIsolatesParams = {}): WorkerdIsolates {
   const { memoryMiB = 256, loadTimeoutMs = 10_000, idleTimeoutMs = 60_000, onMessage = () => {} } = params;
-  const workDir = params.workDir ?? tmpdir();
+  const workDir = fitting(params.workDir ?? tmpdir());
   mkdirSync(workDir, { recursive: true });
   removeLeftovers(workDir);
   const settings: IsolateSettings = {
@@ -70,6 +73,11 @@ export function createWorkerdIsolates(params: WorkerdIsolatesParams = {}): Worke
       handles.clear();
     },
   };
+}
+
+/** Paths of sockets are short, on macOS 104 bytes; below a deep folder the system's temporary one has to do. */
+function fitting(folder: string): string {
+  return Buffer.byteLength(folder) <= MAX_FOLDER_BYTES ? folder : tmpdir();
 }
 
 async function openHandle(isolate: Isolate): Promise<IsolateHandle> {

@@ -16,6 +16,13 @@ import type { Launcher } from "./limits.ts";
 import { userMessage } from "./log-lines.ts";
 import { splitBundle, type SplitBundle } from "./source-positions.ts";
 
+/** A line that user code printed. */
+export interface UserMessage {
+  sha256: string;
+  level: string;
+  text: string;
+}
+
 export interface IsolateSettings {
   launcher: Launcher;
   workDir: string;
@@ -23,7 +30,7 @@ export interface IsolateSettings {
   /** Longest time from start to the module being loaded. */
   loadTimeoutMs: number;
   idleTimeoutMs: number;
-  onMessage: (sha256: string, level: string, message: string) => void;
+  onMessage: (message: UserMessage) => void;
 }
 
 /** One bundle's process, started when it is needed and ended when it was idle for a while. */
@@ -183,7 +190,9 @@ export class Isolate {
 
   #onLine(line: string): void {
     const entry = userMessage(line);
-    if (entry) this.#settings.onMessage(this.#bundle.sha256, entry.level, this.#redact(entry.message));
+    if (!entry) return;
+    const { level, message } = entry;
+    this.#settings.onMessage({ sha256: this.#bundle.sha256, level, text: this.#redact(message) });
   }
 
   #redact(text: string): string {

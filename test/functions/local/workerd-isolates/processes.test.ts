@@ -56,6 +56,11 @@ describe.skipIf(process.platform !== "linux")("workerd processes", () => {
     expect(readdirSync(workDir)).toEqual([]);
   });
 
+  it("works below a folder whose path is too long for a socket", async () => {
+    const handle = await open({ workDir: join(workDir, "deep".repeat(20)) }).load(bundle);
+    expect(valuesOf(await handle.call("fine", rows(1), { timeoutMs: 5_000 }))).toEqual([0]);
+  });
+
   it("keeps no secret on disk, in the environment or in the arguments", async () => {
     await open().load({ ...bundle, secrets: { KEY: "very-secret-value" } });
     const [pid] = processesIn(workDir);
@@ -154,7 +159,7 @@ describe.skipIf(process.platform !== "linux")("workerd processes", () => {
 
   it("passes on what user code prints, up to a limit", async () => {
     const lines: string[] = [];
-    const handle = await open({ onMessage: (_, level, message) => lines.push(`${level} ${message}`) }).load(
+    const handle = await open({ onMessage: ({ level, text }) => lines.push(`${level} ${text}`) }).load(
       bundle,
     );
     await handle.call("prints", rows(1), { timeoutMs: 5_000 });
