@@ -13,7 +13,8 @@ export function checkBody<S extends z.ZodMiniType>(schema: S, body: unknown): z.
   }
   const parsed = z.safeParse(schema, body);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
+  const [first] = parsed.error.issues;
+  const issue = first && meant(first);
   if (issue === undefined) throw new RequestError("The request body is not valid.");
   const param = pathOf(issue.path);
   throw new RequestError(messageOf(issue, param, body), { code: codeOf(issue, body), param });
@@ -42,7 +43,29 @@ function codeOf(issue: Issue, body: object): string {
 
 function messageOf(issue: Issue, param: string, body: object): string {
   if (isMissing(issue, body)) return `Missing required parameter: '${param}'.`;
-  return `Invalid '${param}': ${issue.message}.`;
+  return `Invalid '${param}': ${expectation(issue)}.`;
+}
+
+function expectation(issue: Issue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return `expected ${issue.expected}`;
+    case "invalid_value":
+      return `expected one of ${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
+    case "too_small":
+      return `must be ${issue.inclusive === false ? "above" : "at least"} ${issue.minimum}`;
+    case "too_big":
+      return `must be ${issue.inclusive === false ? "below" : "at most"} ${issue.maximum}`;
+    default:
+      return "not one of the types allowed here";
+  }
+}
+
+/** Of a union, the alternative the caller meant: the one that is wrong in a detail, not in its type. */
+function meant(issue: Issue): Issue {
+  if (issue.code !== "invalid_union") return issue;
+  const [detail] = issue.errors.flat().filter(({ code, path }) => code !== "invalid_type" || path.length > 0);
+  return detail === undefined ? issue : meant({ ...detail, path: [...issue.path, ...detail.path] });
 }
 
 function isMissing(issue: Issue, body: object): boolean {
