@@ -14,9 +14,6 @@ module.exports = {
     rule("engine-only-schema", { path: "^engine/" }, { path: "^(sdk|functions|infra)/", pathNot: "^sdk/schema/" },
       "a container knows a URL and a job token"),
     rule("infra-alone", { path: "^infra/" }, { path: "^(sdk|functions|engine)/" }, "infra bundles entries by path"),
-    rule("thin-sdk", { path: "^sdk/index\\.ts$" },
-      { path: "^sdk/(cli|config|local)/", reachable: true, dependencyTypesNot: ["dynamic-import"] },
-      "import \"spotter\" must not reach the CLI, the dialects or the daemon finder statically"),
     rule("no-cycles", {}, { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } }, "no import cycles"),
   ],
   options: {
