@@ -43,6 +43,8 @@ export function createWorkerdIsolates(params: WorkerdIsolatesParams = {}): Worke
   const workDir = fitting(params.workDir ?? tmpdir());
   mkdirSync(workDir, { recursive: true });
   removeLeftovers(workDir);
+  const live = new Set<Isolate>();
+  let isClosed = false;
   const settings: IsolateSettings = {
     launcher: launcher(memoryMiB, params.findProgram),
     workDir,
@@ -50,27 +52,36 @@ export function createWorkerdIsolates(params: WorkerdIsolatesParams = {}): Worke
     loadTimeoutMs,
     idleTimeoutMs,
     onMessage,
+    live,
+    isClosed: () => isClosed,
   };
-  const handles = new Map<string, { isolate: Isolate; handle: Promise<IsolateHandle> }>();
+  const opening = new Map<string, Promise<IsolateHandle>>();
+  // Weak: a bundle of some megabytes stays in memory while somebody may call it, not for ever.
+  const opened = new Map<string, WeakRef<IsolateHandle>>();
   return {
     notes: settings.launcher.notes,
     get running() {
-      return [...handles.values()].filter(({ isolate }) => isolate.isRunning).length;
+      return [...live].filter((isolate) => isolate.isRunning).length;
     },
-    load(bundle) {
+    async load(bundle) {
       const key = identity(bundle);
-      const known = handles.get(key);
-      if (known) return known.handle;
-      const isolate = new Isolate(bundle, settings);
-      const handle = openHandle(isolate);
-      handles.set(key, { isolate, handle });
-      // Code that does not load is not kept: it may have been the machine's fault.
-      handle.catch(() => handles.delete(key));
-      return handle;
+      const known = opened.get(key)?.deref() ?? opening.get(key);
+      if (known) return known;
+      for (const [each, handle] of opened) if (!handle.deref()) opened.delete(each);
+      const start = openHandle(new Isolate(bundle, settings));
+      opening.set(key, start);
+      try {
+        const handle = await start;
+        opened.set(key, new WeakRef(handle));
+        return handle;
+      } finally {
+        // Code that does not load is not remembered: it may have been the machine's fault.
+        opening.delete(key);
+      }
     },
     async close() {
-      await Promise.all([...handles.values()].map(({ isolate }) => isolate.close()));
-      handles.clear();
+      isClosed = true;
+      await Promise.all([...live].map((isolate) => isolate.close()));
     },
   };
 }

@@ -31,6 +31,9 @@ export interface IsolateSettings {
   loadTimeoutMs: number;
   idleTimeoutMs: number;
   onMessage: (message: UserMessage) => void;
+  /** Isolates with a process or about to have one; whoever closes them all ends these. */
+  live: Set<Isolate>;
+  isClosed: () => boolean;
 }
 
 /** One bundle's process, started when it is needed and ended when it was idle for a while. */
@@ -45,8 +48,8 @@ export class Isolate {
   /** Settles, and never rejects, when the last start has. */
   #starting: Promise<void> = Promise.resolve();
   #idle: NodeJS.Timeout | undefined;
+  #isStarting = false;
   #calls = 0;
-  #closed = false;
 
   constructor(bundle: IsolateBundle, settings: IsolateSettings) {
     this.#bundle = bundle;
@@ -65,16 +68,18 @@ export class Isolate {
 
   /** Starts the process if none runs. Throws `user_code_invalid` if the module does not load. */
   async start(): Promise<void> {
-    if (this.#closed) throw closed();
+    if (this.#settings.isClosed()) throw closed();
     clearTimeout(this.#idle);
     if (this.#process?.isAlive) return;
-    const starting = this.#launch();
+    this.#settings.live.add(this);
+    const starting = this.#launch().finally(() => (this.#isStarting = false));
+    this.#isStarting = true;
     this.#starting = starting.catch(() => {});
     try {
       await starting;
     } catch (error) {
       await this.end();
-      if (this.#closed) throw closed();
+      if (this.#settings.isClosed()) throw closed();
       throw error;
     }
   }
@@ -122,10 +127,11 @@ export class Isolate {
     this.#folder = undefined;
     await running?.end();
     if (folder) await rm(folder, { recursive: true, force: true });
+    if (!this.#process && !this.#isStarting) this.#settings.live.delete(this);
   }
 
+  /** After everything was declared closed: also waits for what is just starting. */
   async close(): Promise<void> {
-    this.#closed = true;
     await this.end();
     await this.#starting;
     await this.end();
@@ -149,7 +155,7 @@ export class Isolate {
     });
     this.#calls = 0;
     // Closed while it was starting: nobody else knows of this process yet.
-    if (this.#closed) throw closed();
+    if (this.#settings.isClosed()) throw closed();
     const { status, json } = await this.#process.request(undefined, loadTimeoutMs).catch((error: unknown) => {
       throw error instanceof IsolateFailure ? this.#loadFailure(error.message, undefined) : error;
     });

@@ -23,7 +23,7 @@ export interface OpenDeps {
 export function openDeps(): OpenDeps {
   const folder = mkdtempSync(join(tmpdir(), "spotter-user-code-"));
   const store = new SqliteStore(join(folder, "state.db"));
-  const isolates = createWorkerdIsolates({ workDir: join(folder, "isolates") });
+  const isolates = createWorkerdIsolates({ workDir: join(folder, "isolates"), memoryMiB: 64 });
   const deps: UserCodeDeps = {
     store,
     blobs: new FileBlobs(join(folder, "blobs")),
