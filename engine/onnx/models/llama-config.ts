@@ -46,6 +46,8 @@ const hfConfig = z.object({
   hidden_act: z._default(z.string(), "silu"),
   attention_bias: z._default(z.boolean(), false),
   mlp_bias: z._default(z.boolean(), false),
+  rope_interleaved: z._default(z.boolean(), false),
+  quantization_config: z.nullish(z.unknown()),
 });
 
 type HfConfig = z.infer<typeof hfConfig>;
@@ -91,12 +93,9 @@ export function parseLlamaConfig(json: unknown, file = "config.json"): LlamaConf
   refuseUnknownArithmetic(hf, file);
   const headSize = hf.head_dim ?? hf.hidden_size / hf.num_attention_heads;
   const keyValueHeads = hf.num_key_value_heads ?? hf.num_attention_heads;
-  if (!Number.isInteger(headSize) || headSize % 2 !== 0) {
-    throw unsupported(
-      file,
-      "head_dim",
-      `comes out as ${headSize}, and rotary embedding needs an even number`,
-    );
+  // The attention kernel of decoding takes no other.
+  if (headSize % 16 !== 0) {
+    throw unsupported(file, "head_dim", `comes out as ${headSize}, and must be a multiple of 16`);
   }
   if (hf.num_attention_heads % keyValueHeads !== 0) {
     throw unsupported(file, "num_key_value_heads", `does not divide num_attention_heads`);
@@ -144,6 +143,8 @@ function refuseUnknownArithmetic(hf: HfConfig, file: string): void {
   if (hf.hidden_act !== "silu") throw unsupported(file, "hidden_act", `is ${JSON.stringify(hf.hidden_act)}`);
   if (hf.attention_bias) throw unsupported(file, "attention_bias", "is true");
   if (hf.mlp_bias) throw unsupported(file, "mlp_bias", "is true");
+  if (hf.rope_interleaved) throw unsupported(file, "rope_interleaved", "is true");
+  if (hf.quantization_config) throw unsupported(file, "quantization_config", "is set");
   const scaling = hf.rope_scaling?.rope_type ?? hf.rope_scaling?.type ?? "default";
   if (scaling !== "default") throw unsupported(file, "rope_scaling", `is of type ${JSON.stringify(scaling)}`);
   const type = hf.rope_parameters?.rope_type ?? "default";

@@ -23,7 +23,7 @@ export interface LogLikelihood {
    * `dLoss/dlogits = coefficient (softmax - onehot)`; since it is linear in both, neither the product with
    * the coefficient nor the one-hot part is ever written out at [M, V].
    */
-  seed(coefficient: Value): void;
+  seed: (coefficient: Value) => void;
 }
 
 /** The language-model head and the log-probability of given tokens. */

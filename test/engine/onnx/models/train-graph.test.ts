@@ -1,4 +1,4 @@
-import { Tensor } from "onnxruntime-node";
+import type { Tensor } from "onnxruntime-node";
 import { describe, expect, it } from "vitest";
 import { GraphSession, type Tensors } from "../../../../engine/onnx/graph/session.ts";
 import { ParameterSet } from "../../../../engine/onnx/models/parameter-set.ts";
