@@ -15,7 +15,7 @@ describe("micro-batches", () => {
     expect(first).toEqual({
       size: 2,
       length: 4,
-      ids: BigInt64Array.of(20n, 21n, 22n, 23n, 10n, 11n, 0n, 0n),
+      ids: BigInt64Array.of(20n, 21n, 22n, 23n, 10n, 11n, 12n, 0n),
       rows: BigInt64Array.of(2n, 3n, 4n, 5n),
       targets: BigInt64Array.of(23n, 24n, 11n, 12n),
       places: [
