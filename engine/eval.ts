@@ -4,7 +4,11 @@
  *
  * @module
  */
-import { runContainer } from "./agent/container.ts";
-import { runEvaluation } from "./evaluation/run.ts";
+import { enableCompileCache } from "node:module";
 
+enableCompileCache();
+const [{ runContainer }, { runEvaluation }] = await Promise.all([
+  import("./agent/container.ts"),
+  import("./evaluation/run.ts"),
+]);
 process.exit(await runContainer(process.env, runEvaluation));

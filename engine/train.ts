@@ -4,12 +4,23 @@
  *
  * @module
  */
-import { runContainer } from "./agent/container.ts";
-import { startEngine } from "./onnx/engine-client.ts";
-import { loadTextModel } from "./onnx/text/text-model.ts";
-import { runTraining } from "./training/run.ts";
+import { enableCompileCache } from "node:module";
+import { spawnEngineWorker } from "./onnx/spawn-worker.ts";
 
+enableCompileCache();
+// Before everything else: the worker loads ONNX Runtime while this thread loads the rest and fetches its job.
+const worker = spawnEngineWorker();
+const [{ runContainer }, { runTraining }, { startEngine }, { loadTextModel }] = await Promise.all([
+  import("./agent/container.ts"),
+  import("./training/run.ts"),
+  import("./onnx/engine-client.ts"),
+  import("./onnx/text/text-model.ts"),
+]);
 const code = await runContainer(process.env, (context) =>
-  runTraining(context, { startEngine, loadTextModel, now: () => performance.now() }),
+  runTraining(context, {
+    startEngine: (setup) => startEngine(setup, worker),
+    loadTextModel,
+    now: () => performance.now(),
+  }),
 );
 process.exit(code);

@@ -6,7 +6,7 @@ import * as z from "zod/mini";
 import { jobSpec, type JobCheckpoint, type JobEventBody } from "../../../sdk/schema/job.ts";
 import type { RunSpecInput } from "../../../sdk/schema/run-spec.ts";
 import { runContainer } from "../../../engine/agent/container.ts";
-import { runTraining } from "../../../engine/training/run.ts";
+import { runTraining, type TrainParts } from "../../../engine/training/run.ts";
 import type { TextModel } from "../../../engine/onnx/text/text-model.ts";
 import type { DatasetRow } from "../../../sdk/schema/dataset.ts";
 import { startFakeControlPlane, type FakeControlPlane } from "../fake-control-plane.ts";
@@ -34,18 +34,21 @@ export interface JobParams {
   start?: JobCheckpoint;
 }
 
-/** A model folder, a control plane and an engine of one weight, all thrown away afterwards. */
-export async function trainFixture(): Promise<TrainFixture> {
+/** What the container is made of, and the model it trains. */
+export interface FixtureParts extends Pick<TrainParts, "startEngine" | "loadTextModel"> {
+  writeModel(dir: string): Promise<unknown>;
+}
+
+/** A model folder and a control plane, thrown away afterwards. Default: an engine of one weight. */
+export async function trainFixture(parts?: FixtureParts): Promise<TrainFixture> {
   const dir = await mkdtemp(join(tmpdir(), "spotter-train-"));
   const modelDir = join(dir, "base");
-  await mkdir(modelDir);
-  await writeFile(join(modelDir, "config.json"), "{}");
-  await writeFile(join(modelDir, "weight.json"), "0");
-  await writeFile(join(modelDir, "tokenizer.json"), "{}");
   const plane = await startFakeControlPlane(dir);
   const host = new EventEmitter();
   const engines: FakeEngine[] = [];
   let runs = 0;
+  const { writeModel, startEngine, loadTextModel } = parts ?? fakeParts(engines);
+  await writeModel(modelDir);
 
   async function train(spec: Partial<RunSpecInput>, params: JobParams = {}): Promise<number> {
     const workDir = join(dir, `work-${runs++}`);
@@ -71,12 +74,8 @@ export async function trainFixture(): Promise<TrainFixture> {
       { ...plane.env, SPOTTER_WORK_DIR: workDir },
       (context) =>
         runTraining(context, {
-          startEngine: async (setup) => {
-            const engine = await startFakeEngine(setup);
-            engines.push(engine);
-            return engine;
-          },
-          loadTextModel: async () => characterModel as unknown as TextModel,
+          startEngine,
+          loadTextModel,
           now: () => (now += 500),
         }),
       { host, write: () => undefined },
@@ -111,6 +110,22 @@ export async function trainFixture(): Promise<TrainFixture> {
       await plane[Symbol.asyncDispose]();
       await rm(dir, { recursive: true });
     },
+  };
+}
+
+function fakeParts(engines: FakeEngine[]): FixtureParts {
+  return {
+    writeModel: async (modelDir) => {
+      await mkdir(modelDir);
+      await writeFile(join(modelDir, "config.json"), "{}");
+      await writeFile(join(modelDir, "weight.json"), "0");
+    },
+    startEngine: async (setup) => {
+      const engine = await startFakeEngine(setup);
+      engines.push(engine);
+      return engine;
+    },
+    loadTextModel: async () => characterModel as unknown as TextModel,
   };
 }
 
