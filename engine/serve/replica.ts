@@ -19,6 +19,7 @@ import { createServeApp } from "./app.ts";
 const SLOTS = 32;
 /** Time for answers under way to end before their connections are cut. */
 const DRAIN_MS = 20_000;
+const SWEEP_EVERY_MS = 20;
 
 /** Serves a model until it is asked to stop. The worker is used for the engine, and ended with it. */
 export async function serveReplica(context: ContainerContext, worker: Worker): Promise<"cancelled"> {
@@ -119,10 +120,12 @@ function addressOf(server: Server): string {
 async function drain(server: Server, hurry: AbortSignal): Promise<void> {
   const closed = once(server, "close");
   server.close();
-  server.closeIdleConnections();
+  // Connections that were busy stay open for the next request, which will not come.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_EVERY_MS);
   const timer = new AbortController();
   const late = delay(DRAIN_MS, undefined, { signal: timer.signal }).catch(() => undefined);
   await Promise.race([closed, late, aborted(hurry)]);
+  clearInterval(sweep);
   timer.abort();
   server.closeAllConnections();
   await closed;

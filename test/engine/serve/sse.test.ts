@@ -37,8 +37,7 @@ describe("eventStream", () => {
       yield [1];
     }
     const reader = eventStream({ ...params, source: slow(), pingEveryMs: 5 }).getReader();
-    const text = async (): Promise<string> =>
-      new TextDecoder().decode((await reader.read()).value);
+    const text = async (): Promise<string> => new TextDecoder().decode((await reader.read()).value);
     expect(await text()).toBe(": ping\n\n");
     expect(await text()).toBe(": ping\n\n");
     release();
