@@ -36,7 +36,7 @@ export interface JobParams {
 
 /** What the container is made of, and the model it trains. */
 export interface FixtureParts extends Pick<TrainParts, "startEngine" | "loadTextModel"> {
-  writeModel(dir: string): Promise<unknown>;
+  writeModel: (dir: string) => Promise<unknown>;
 }
 
 /** A model folder and a control plane, thrown away afterwards. Default: an engine of one weight. */
