@@ -1,4 +1,4 @@
-import { Agent, request, type Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 
 /** Connections to replicas. Answers may take as long as they take: the client decides when to give up. */
@@ -20,9 +20,12 @@ export interface UpstreamRequest {
 const PROBE_TIMEOUT_MS = 5_000;
 
 export function createUpstreams(): Upstreams {
-  const agent = new Agent({ connections: 512, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
+  // Loaded with the first request: a daemon that starts has none yet, and undici is a fifth of its start.
+  let loaded: ReturnType<typeof loadUndici> | undefined;
+  const load = () => (loaded ??= loadUndici());
   return {
     async post({ address, path, body, headers, signal }) {
+      const { request, agent } = await load();
       try {
         return await request(`http://${address}${path}`, {
           method: "POST",
@@ -44,6 +47,7 @@ export function createUpstreams(): Upstreams {
     },
     async probe(address) {
       try {
+        const { request, agent } = await load();
         const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
         const { statusCode, body } = await request(`http://${address}/v1/models`, {
           dispatcher: agent,
@@ -55,6 +59,14 @@ export function createUpstreams(): Upstreams {
         return false;
       }
     },
-    close: () => agent.destroy(),
+    async close() {
+      await (await loaded)?.agent.destroy();
+    },
   };
+}
+
+async function loadUndici() {
+  const { Agent, request } = await import("undici");
+  const agent = new Agent({ connections: 512, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
+  return { request, agent };
 }

@@ -8,10 +8,12 @@ const HOST = "127.0.0.1";
 const ASK_TIMEOUT_MS = 1_000;
 
 export interface ListenOptions {
-  /** A port the user asked for: this one or none. 0 picks a free one. */
+  /** A port the user asked for: this one or none. 0: the last one, else any that is free. */
   port?: number;
   /** The port of the daemon before this one: its containers still call there. */
   lastPort?: number;
+  /** Default {@link DEFAULT_PORT}. */
+  defaultPort?: number;
 }
 
 /**
@@ -19,14 +21,17 @@ export interface ListenOptions {
  * one, else a free one if the default belongs to a Spotter daemon of another state folder. A port of another
  * program is `port_busy`.
  */
-export async function listen(server: Server, { port, lastPort }: ListenOptions): Promise<number> {
+export async function listen(server: Server, options: ListenOptions): Promise<number> {
+  const { port, lastPort, defaultPort = DEFAULT_PORT } = options;
+  // Where any port will do, the last one is best: containers that outlived their daemon still call it.
+  const isFree = port === undefined || port === 0;
+  if (isFree && lastPort !== undefined && (await tryPort(server, lastPort))) return portOf(server);
   if (port !== undefined) {
     if (await tryPort(server, port)) return portOf(server);
     throw portBusy(port);
   }
-  if (lastPort !== undefined && (await tryPort(server, lastPort))) return portOf(server);
-  if (await tryPort(server, DEFAULT_PORT)) return portOf(server);
-  if (!(await isSpotter(DEFAULT_PORT))) throw portBusy(DEFAULT_PORT);
+  if (await tryPort(server, defaultPort)) return portOf(server);
+  if (!(await isSpotter(defaultPort))) throw portBusy(defaultPort);
   await tryPort(server, 0);
   return portOf(server);
 }

@@ -29,7 +29,7 @@ async function launched(): Promise<{
 }
 
 function row(index: number, sample: number, total: number | undefined): EvalRow {
-  const verdict =
+  const verdict: EvalRow["verdict"] =
     total === undefined
       ? { scores: {}, errors: { score: { code: "reward_failed", message: "threw" } } }
       : { total, scores: { score: { score: total, weight: 1, precondition: false } }, errors: {} };

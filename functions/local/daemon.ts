@@ -1,0 +1,100 @@
+import type { Server } from "node:http";
+import { createAdaptorServer } from "@hono/node-server";
+import { createControlPlane, type ControlPlane } from "../app.ts";
+import { newKey } from "../keys/key-ring.ts";
+import { readDaemonFile, removeDaemonFile, writeDaemonFile } from "./daemon-file.ts";
+import { listen } from "./listen.ts";
+import { openLocalDeps, type LocalDeps } from "./local-deps.ts";
+import { lockState, type StateLock } from "./state-lock.ts";
+import { liveCounts } from "../status/live-counts.ts";
+
+const IDLE_CHECKS = 10;
+const CLOSE_SERVER_MS = 500;
+
+export interface DaemonOptions {
+  home: string;
+  /** This port or none; 0 picks a free one. Default: see {@link listen}. */
+  port?: number | undefined;
+  /** Ends after this long without work or requests. Default: never. */
+  idleExitMs?: number | undefined;
+}
+
+interface Daemon {
+  lock: StateLock;
+  deps: LocalDeps;
+  plane: ControlPlane;
+  server: Server;
+}
+
+/** Runs the daemon of a state folder until it is told to end, and leaves nothing behind. */
+export async function runDaemon(options: DaemonOptions): Promise<void> {
+  const lock = await lockState(options.home);
+  let port = 0;
+  const publicUrl = () => `http://127.0.0.1:${port}`;
+  const deps = await openLocalDeps({ home: options.home, publicUrl, environment: process.env });
+  const { key, hash } = newKey(deps.ids.secret(24));
+  let end: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const plane = createControlPlane(deps, { rootKeyHash: hash, shutdown: () => end() });
+  const server = createAdaptorServer({ fetch: plane.app.fetch }) as Server;
+  const daemon: Daemon = { lock, deps, plane, server };
+  // Node gives a request five minutes to arrive; a dataset may need longer.
+  server.requestTimeout = 0;
+  for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => end());
+
+  port = await listen(server, { port: options.port, lastPort: lastPort(options.home) });
+  const startedAtMs = plane.control.startedAtMs;
+  const { version } = deps.config;
+  writeDaemonFile(options.home, {
+    url: publicUrl(),
+    pid: process.pid,
+    startedAtMs,
+    version,
+    adminKey: key,
+    ...(options.idleExitMs !== undefined && { idleExitMs: options.idleExitMs }),
+  });
+  process.stdout.write(`spotter ${version} listens on ${publicUrl()}, state in ${options.home}\n`);
+  plane.reconciler.wake();
+  const stopIdleCheck =
+    options.idleExitMs === undefined ? () => {} : endWhenIdle(plane, options.idleExitMs, end);
+
+  await ended;
+  stopIdleCheck();
+  await shutDown(daemon, options.home);
+}
+
+/** Containers end while the server still answers: what they save on the way out must arrive. */
+async function shutDown({ lock, deps, plane, server }: Daemon, home: string): Promise<void> {
+  removeDaemonFile(home);
+  await plane.reconciler.close();
+  await deps.containers.close();
+  const closed = new Promise((resolve) => server.close(resolve));
+  setTimeout(() => server.closeAllConnections(), CLOSE_SERVER_MS).unref();
+  server.closeIdleConnections();
+  await closed;
+  await plane.close();
+  await deps.close();
+  lock.release();
+}
+
+/** Ends a daemon that nobody needs any more: no run, no endpoint, and no request for a while. */
+function endWhenIdle(plane: ControlPlane, idleExitMs: number, end: () => void): () => void {
+  const { control } = plane;
+  const timer = setInterval(() => void check(), Math.max(100, idleExitMs / IDLE_CHECKS));
+  async function check(): Promise<void> {
+    try {
+      if (control.clock.now() - control.activity.lastAtMs < idleExitMs) return;
+      const { works, endpoints } = await liveCounts(control);
+      if (works === 0 && endpoints === 0) end();
+      else control.activity.lastAtMs = control.clock.now();
+    } catch (error) {
+      control.log.error("idle check failed", { error });
+    }
+  }
+  return () => clearInterval(timer);
+}
+
+function lastPort(home: string): number | undefined {
+  const url = readDaemonFile(home)?.url;
+  return url === undefined ? undefined : Number(new URL(url).port) || undefined;
+}
