@@ -115,7 +115,8 @@ export class Client {
     options: RequestOptions,
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
-    return withRetries((number) => this.#attempt(method, path, options, read, number), {
+    const refused = { key: undefined as string | undefined };
+    return withRetries(() => this.#attempt(method, path, options, read, refused), {
       maxAttempts: options.maxAttempts ?? this.#maxAttempts,
       delayMs: this.#retryDelayMs,
       signal: options.signal,
@@ -127,7 +128,7 @@ export class Client {
     path: string,
     options: RequestOptions,
     read: (response: Response) => Promise<T>,
-    number: number,
+    refused: { key: string | undefined },
   ): Promise<Attempt<T>> {
     const pending = this.connection();
     const connection = this.#connection;
@@ -145,8 +146,11 @@ export class Client {
       if (response.ok) return { value: await read(response) };
       const error = errorOf(response.status, await response.text(), `${method} ${path}`);
       // The daemon makes a new key at each start: a refused one may only be old.
-      const staleKey = response.status === 401 && this.#params.url === undefined && number === 1;
-      if (staleKey) this.#forget(connection);
+      const staleKey = response.status === 401 && this.#params.url === undefined && refused.key !== key;
+      if (staleKey) {
+        refused.key = key;
+        this.#forget(connection);
+      }
       return {
         error,
         retry: staleKey || shouldRetry(response, options),

@@ -7,6 +7,7 @@ import {
   type DaemonFile,
   type Status,
 } from "../schema/status.ts";
+import { isAlive } from "./is-alive.ts";
 
 export interface Daemon extends DaemonFile {
   /** What it says of itself; the file may be older than a restart. */
@@ -16,7 +17,8 @@ export interface Daemon extends DaemonFile {
 /** The daemon that owns a state folder, if it answers. */
 export async function findDaemon(home: string): Promise<Daemon | undefined> {
   const file = await readDaemonFile(home);
-  if (!file) return undefined;
+  // The file of a daemon that was killed may name a port where the next one listens already, with a new key.
+  if (!file || !isAlive(file.pid)) return undefined;
   const health = await answer(`${file.url}/health`, {});
   const parsed = healthSchema.safeParse(health);
   // Another program may have taken the port since: only ours says its name.

@@ -24,5 +24,7 @@ export const daemonFile = z.object({
   startedAtMs: z.number(),
   version: z.string(),
   adminKey: z.string(),
+  /** Ends after this long without work; absent: never. */
+  idleExitMs: z.optional(z.number()),
 });
 export type DaemonFile = z.infer<typeof daemonFile>;

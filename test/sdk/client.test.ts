@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import * as z from "zod/mini";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { Client } from "../../sdk/client.ts";
+import { packageVersion } from "../../sdk/local/home.ts";
 import { fakeServer, freePort, send, sendError } from "./fake-server.ts";
 
 const answer = z.object({ ok: z.boolean() });
@@ -28,6 +32,33 @@ describe("Client", () => {
     vi.stubEnv("SPOTTER_API_KEY", "env-key");
     await Client.default().request(answer, "GET", "/things");
     expect(requests[0]?.headers.authorization).toBe("Bearer env-key");
+  });
+
+  it("reads the daemon's key anew when the old one is refused, and gives up when the new one is, too", async () => {
+    const home = mkdtempSync(join(tmpdir(), "spotter-client-"));
+    onTestFinished(() => rmSync(home, { recursive: true }));
+    vi.stubEnv("SPOTTER_URL", "");
+    vi.stubEnv("SPOTTER_API_KEY", undefined);
+    vi.stubEnv("SPOTTER_HOME", home);
+    const version = packageVersion();
+    const useKey = (adminKey: string) => {
+      const file = { url: server.url, pid: process.pid, startedAtMs: 1, version, adminKey };
+      writeFileSync(join(home, "daemon.json"), JSON.stringify(file));
+    };
+    const server = await fakeServer({
+      "GET /health": () => ({ ok: true, name: "spotter", version }),
+      "GET /things": ({ headers }, response) => {
+        if (headers.authorization === "Bearer new") return { ok: true };
+        useKey("new");
+        sendError(response, 401, "unauthorized", "This key is unknown.");
+      },
+      "GET /closed": (_, response) => sendError(response, 401, "unauthorized", "This key is unknown."),
+    });
+    useKey("old");
+    const client = new Client({ retryDelayMs: 1 });
+    expect(await client.request(answer, "GET", "/things")).toEqual({ ok: true });
+    await expect(client.request(answer, "GET", "/closed")).rejects.toMatchObject({ code: "unauthorized" });
+    expect(server.requests.filter(({ path }) => path === "/closed")).toHaveLength(2);
   });
 
   it("can be replaced as the default", async () => {

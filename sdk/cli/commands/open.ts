@@ -5,17 +5,15 @@ import { Client } from "../../client.ts";
 import { type CliContext, print, printJson } from "../context.ts";
 import { verb } from "../verb.ts";
 
-const uiCode = z.object({ code: z.string(), url: z.optional(z.string()) });
+const uiCode = z.object({ url: z.string() });
 
 export function openCommand(context: CliContext): Command {
   return verb("open [run]", "Open the pages in a browser, signed in", "spotter open run-01jd")
     .option("--no-browser", "only print the address")
     .action(async (run: string | undefined, options: { browser: boolean; json?: boolean }) => {
-      const client = Client.default();
-      const next = run === undefined ? "/ui" : `/ui/runs/${encodeURIComponent(run)}`;
-      const { code } = await client.request(uiCode, "POST", "/ui-codes", { signal: context.signal });
-      const { url: base } = await client.connection();
-      const url = `${base}/ui/login?code=${encodeURIComponent(code)}&next=${encodeURIComponent(next)}`;
+      const to = run === undefined ? "/ui" : `/ui/runs/${run}`;
+      const request = { json: { to }, signal: context.signal };
+      const { url } = await Client.default().request(uiCode, "POST", "/ui-codes", request);
       if (options.json) printJson(context, { url });
       else print(context, url);
       if (options.browser && !options.json) openBrowser(url);

@@ -1,7 +1,10 @@
 import { spawn } from "node:child_process";
 import type { Command } from "commander";
 import { SpotterError } from "../../schema/errors.ts";
+import { daemonStatus, findDaemon } from "../../local/find-daemon.ts";
 import { daemonProgram, spotterHome } from "../../local/home.ts";
+import { stopDaemon } from "../../local/stop-daemon.ts";
+import { durationText } from "../render/time.ts";
 import { ensureDaemon } from "../../local/connect.ts";
 import { nodeProgram } from "../../local/node-program.ts";
 import { type CliContext, print, printJson } from "../context.ts";
@@ -20,11 +23,30 @@ export function upCommand(context: CliContext): Command {
     .action(async (options: UpOptions) => {
       const port = options.port === undefined ? undefined : portOf(options.port);
       if (options.foreground) return foreground(context, port);
-      const { url, pid, runningVersion } = await ensureDaemon({ port, idleExitMs: undefined });
-      if (options.json) return printJson(context, { url, pid, version: runningVersion, home: spotterHome() });
-      print(context, `Spotter ${runningVersion} is up at ${context.colors.cyan(url)} (process ${pid}).`);
+      const home = spotterHome();
+      await stopIfTemporary(home);
+      const daemon = await ensureDaemon({ home, port, idleExitMs: undefined });
+      const { url, pid, runningVersion: version, idleExitMs } = daemon;
+      if (options.json)
+        return printJson(context, { url, pid, version, home, idleExitMs: idleExitMs ?? null });
+      print(context, `Spotter ${version} is up at ${context.colors.cyan(url)} (process ${pid}).`);
+      if (idleExitMs !== undefined) {
+        const after = durationText(idleExitMs);
+        print(
+          context,
+          `A script started it: it ends ${after} after its work. Run this again then to keep it.`,
+        );
+      }
       print(context, "Stop it with `spotter down`; see what runs with `spotter status`.");
     });
+}
+
+/** One that a script started would end by itself: it makes room for one that stays, unless it has work. */
+async function stopIfTemporary(home: string): Promise<void> {
+  const daemon = await findDaemon(home);
+  if (daemon?.idleExitMs === undefined) return;
+  const status = await daemonStatus(daemon);
+  if (status?.activeRuns === 0 && status.endpoints === 0) await stopDaemon(daemon, home);
 }
 
 async function foreground(context: CliContext, port: number | undefined): Promise<void> {

@@ -37,7 +37,12 @@ describe("listen", () => {
 
   it("prefers the port of the daemon before it, so that its containers find it", async () => {
     const lastPort = await freePort();
-    expect(await listen(server(), { lastPort })).toBe(lastPort);
+    const first = server();
+    expect(await listen(first, { lastPort, port: 0 })).toBe(lastPort);
+    expect(await listen(server(), { lastPort, port: 0 })).not.toBe(lastPort);
+    await new Promise((resolve) => first.close(resolve));
+    expect(await listen(server(), { lastPort, port: 0 })).toBe(lastPort);
+    expect(await listen(server(), { lastPort, port: 0 })).not.toBe(lastPort);
   });
 
   it("gives way to the Spotter daemon of another folder, and to nobody else", async () => {
