@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sdkBundleBytes } from "../scripts/sdk-size.ts";
+import { bundleSdk } from "../scripts/sdk-size.ts";
 import { exec, lastJson, median, type Figures } from "./figures.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -62,7 +62,7 @@ export async function run(log: (line: string) => void): Promise<Figures> {
     firstTokenMs: median(firstTokens),
     importMs: median(imports),
     exitMs: median(exits),
-    sdkGzipKb: (await sdkBundleBytes()) / 1000,
+    sdkGzipKb: (await bundleSdk()).gzipBytes / 1000,
   };
 }
 

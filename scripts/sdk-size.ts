@@ -1,45 +1,40 @@
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { build } from "esbuild";
+import { build, type Metafile } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
 
-/**
- * Gzipped size of `import "spotter"` with zod/mini inside. What the SDK imports only when asked for (the
- * daemon finder, the bundler of user code) is a chunk of its own and does not count.
- */
-export async function sdkBundleBytes(): Promise<number> {
-  const result = await build({
-    entryPoints: [join(root, "sdk/index.ts")],
-    bundle: true,
-    minify: true,
-    splitting: true,
-    format: "esm",
-    platform: "node",
-    target: "node22",
-    external: ["esbuild"],
-    outdir: "out",
-    write: false,
-    metafile: true,
-    legalComments: "none",
-  });
-  const reached = staticClosure(result.metafile.outputs, "out/index.js");
-  return result.outputFiles
-    .filter((file) => reached.some((name) => file.path.endsWith(name)))
-    .reduce((sum, file) => sum + gzipSync(file.contents, { level: 9 }).length, 0);
+export interface SdkBundle {
+  gzipBytes: number;
+  metafile: Metafile;
 }
 
-type Outputs = Record<string, { imports: { path: string; kind: string; external?: boolean }[] }>;
-
-function staticClosure(outputs: Outputs, entry: string): string[] {
-  const seen = new Set<string>();
-  const visit = (name: string): void => {
-    if (seen.has(name)) return;
-    seen.add(name);
-    for (const each of outputs[name]?.imports ?? []) {
-      if (each.kind === "import-statement" && !each.external) visit(each.path);
-    }
-  };
-  visit(entry);
-  return [...seen];
+/**
+ * `import "spotter"` bundled, minified and gzipped with zod/mini inside. What the SDK imports only when asked
+ * for (the daemon finder, the bundler of user code) stays outside.
+ */
+export async function bundleSdk(): Promise<SdkBundle> {
+  const result = await build({
+    entryPoints: ["sdk/index.ts"],
+    absWorkingDir: root,
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "node",
+    legalComments: "none",
+    write: false,
+    metafile: true,
+    plugins: [
+      {
+        name: "leave-dynamic-imports",
+        setup(plugin) {
+          plugin.onResolve({ filter: /^\./ }, ({ kind, path }) =>
+            kind === "dynamic-import" ? { path, external: true } : undefined,
+          );
+        },
+      },
+    ],
+  });
+  const code = result.outputFiles[0]?.contents ?? new Uint8Array();
+  return { gzipBytes: gzipSync(code, { level: 9 }).length, metafile: result.metafile };
 }
