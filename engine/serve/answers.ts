@@ -1,7 +1,7 @@
 import type { ChatFinishReason, ChatLogprob } from "../../sdk/schema/chat.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { ResponsePart } from "../../sdk/schema/parse-response.ts";
-import type { EngineApi } from "../onnx/engine-api.ts";
+import type { EngineApi, TokenChunk } from "../onnx/engine-api.ts";
 import type { TextModel } from "../onnx/text/text-model.ts";
 import type { AnswerRequest } from "./answer-request.ts";
 import { Choice } from "./choice.ts";
@@ -78,19 +78,20 @@ async function answer(
 ): Promise<void> {
   const choice = new Choice(request, text);
   const enough = new AbortController();
+  const take = (chunk: TokenChunk): void => {
+    const event = choice.push(chunk);
+    if (event.parts.length > 0 || event.logprobs.length > 0) tell({ index, ...event });
+    if (choice.stopped) enough.abort();
+  };
+  // Tokens one by one cost messages; a whole answer without stop strings needs none of them early.
+  const early = request.stream || request.stops.length > 0;
   let reason: "stop" | "length" = "stop";
   try {
     const result = await engine.generate(
       { ...request.generate, seed },
-      {
-        signal: AbortSignal.any([signal, enough.signal]),
-        onTokens(chunk) {
-          const event = choice.push(chunk);
-          if (event.parts.length > 0 || event.logprobs.length > 0) tell({ index, ...event });
-          if (choice.stopped) enough.abort();
-        },
-      },
+      { signal: AbortSignal.any([signal, enough.signal]), ...(early ? { onTokens: take } : {}) },
     );
+    if (!early) take(result);
     reason = result.finishReason;
   } catch (error) {
     // Cut off by a stop string: what is there is the answer.
