@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { Endpoint, Eval, JsonlDataset, models, recipes, TrainConfig } from "spotter";
+import { Endpoint, Eval, JsonlDataset, models, recipes, SpotterError, TrainConfig } from "spotter";
 import type { Checkpoint, Interval } from "spotter";
 import { durationText, table, watchRun } from "spotter/render";
 import { stopLocalDaemon } from "spotter/local";
@@ -33,65 +33,81 @@ const home =
 process.env.SPOTTER_HOME = home;
 process.env.SPOTTER_PORT ??= "0";
 
-/* 1. Deploy the base model. A million parameters, shipped with the package; it follows "Write a haiku about
-      X." imperfectly. Any name of the Hugging Face hub or a folder would do as well. */
-title("Deploy the base model");
+/* The model: a million parameters, shipped with the package. It follows "Write a haiku about X." imperfectly.
+   Any name of the Hugging Face hub or a folder would do as well. */
 const model = models.get("spotter/nano");
-const base = await serve();
 
-/* 2. Score one poem by hand. The scoring function returns -10 if there are not three lines, else minus the
-      syllables that are too many or too few. */
-title("Ask it, and score the answer by hand");
-const reply = await base.chat([{ role: "user", content: "Write a haiku about rain." }], {
-  max_tokens: 40,
-  seed: 1,
-});
-say(
-  `${indent(reply.content)}\n\nscore ${scoreHaiku(reply.content)}, ${reply.usage.completion_tokens} tokens`,
-);
-
-/* 3. The datasets: words to write about. The held-out ones are never trained on. */
+/* The datasets: words to write about. The held-out ones are never trained on. */
 const dataset = new JsonlDataset(trainFile, { inputColumn: "keywords", promptTemplate });
 const heldOut = new JsonlDataset(heldOutFile, { inputColumn: "keywords", promptTemplate });
 
-/* 4. Evaluate the base model: eight poems for each held-out word, judged by the rewards of rewards.ts. `haiku`
-      is the scoring function above; `topic` is 1 if the poem names its topic. */
+/* The rewards: `haiku` is the scoring function of the tutorial, `topic` is 1 if the poem names its topic. */
 const rewards = new URL("./rewards.ts", import.meta.url);
-title("Evaluate the base model");
-const baseScore = await evaluate(base, "base");
 
-/* 5. Train. For each of 16 words the model writes 8 poems, and learns from those that are better than the
-      others of their word. */
-title("Train");
-const first = await train(60);
+try {
+  const result = await tutorial();
+  if (options.json) console.log(JSON.stringify(result));
+} catch (error) {
+  process.exitCode = 1;
+  const { message, hint } = SpotterError.from(error);
+  say(`\nThe demo failed: ${message}${hint === undefined ? "" : `\n${hint}`}`);
+  if (options.json) console.log(JSON.stringify(SpotterError.from(error).toBody()));
+} finally {
+  await cleanUp();
+}
 
-/* 6. Serve and evaluate the checkpoint, with the same words. */
-title("Serve and evaluate the checkpoint");
-const trainedScore = await evaluate(await serve(first.checkpoint), "trained");
+async function tutorial() {
+  /* 1. Deploy the base model. */
+  title("Deploy the base model");
+  const base = await serve();
 
-/* 7. Continue training off the checkpoint: same optimizer, sixty steps more. */
-title("Continue training");
-const second = await train(60, first.checkpoint);
+  /* 2. Score one poem by hand. The scoring function returns -10 if there are not three lines, else minus the
+        syllables that are too many or too few. */
+  title("Ask it, and score the answer by hand");
+  const reply = await base.chat([{ role: "user", content: "Write a haiku about rain." }], {
+    max_tokens: 40,
+    seed: 1,
+  });
+  say(
+    `${indent(reply.content)}\n\nscore ${scoreHaiku(reply.content)}, ${reply.usage.completion_tokens} tokens`,
+  );
 
-/* 8. Evals, evals, evals. */
-title("Serve and evaluate the new checkpoint");
-const continuedScore = await evaluate(await serve(second.checkpoint), "continued");
+  /* 3. Evaluate the base model: eight poems for each held-out word. */
+  title("Evaluate the base model");
+  const baseScore = await evaluate(base, "base");
 
-title("Result");
-const scores = { base: baseScore, trained: trainedScore, continued: continuedScore };
-const rows = Object.entries(scores).map(([name, score]) => [
-  name,
-  score.mean.toFixed(2),
-  `[${score.low.toFixed(2)}, ${score.high.toFixed(2)}]`,
-  score.n,
-  `${(100 * score.topicShare).toFixed(0)} %`,
-]);
-for (const line of table(["MODEL", "HAIKU SCORE", "95 % INTERVAL", "POEMS", "NAMES THE TOPIC"], rows))
-  say(line);
-const seconds = Math.round(performance.now() - startedMs) / 1000;
-say(`\n0 would be perfect. It took ${durationText(seconds * 1000)}.`);
-await cleanUp();
-if (options.json) console.log(JSON.stringify({ ...scores, seconds, runIds: [first.id, second.id] }));
+  /* 4. Train. For each of 16 words the model writes 8 poems, and learns from those that are better than the
+        others of their word. */
+  title("Train");
+  const first = await train(60);
+
+  /* 5. Serve and evaluate the checkpoint, with the same words. */
+  title("Serve and evaluate the checkpoint");
+  const trainedScore = await evaluate(await serve(first.checkpoint), "trained");
+
+  /* 6. Continue training off the checkpoint: same optimizer, sixty steps more. */
+  title("Continue training");
+  const second = await train(60, first.checkpoint);
+
+  /* 7. Evals, evals, evals. */
+  title("Serve and evaluate the new checkpoint");
+  const continuedScore = await evaluate(await serve(second.checkpoint), "continued");
+
+  title("Result");
+  const scores = { base: baseScore, trained: trainedScore, continued: continuedScore };
+  const rows = Object.entries(scores).map(([name, score]) => [
+    name,
+    score.mean.toFixed(2),
+    `[${score.low.toFixed(2)}, ${score.high.toFixed(2)}]`,
+    score.n,
+    `${(100 * score.topicShare).toFixed(0)} %`,
+  ]);
+  for (const line of table(["MODEL", "HAIKU SCORE", "95 % INTERVAL", "POEMS", "NAMES THE TOPIC"], rows))
+    say(line);
+  const seconds = Math.round(performance.now() - startedMs) / 1000;
+  say(`\n0 would be perfect. It took ${durationText(seconds * 1000)}.`);
+  return { ...scores, seconds, runIds: [first.id, second.id] };
+}
 
 interface Score extends Interval {
   topicShare: number;
