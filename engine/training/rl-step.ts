@@ -24,6 +24,8 @@ export interface RlStepParams {
   learningRate: number;
   verdicts: VerdictCount;
   signal: AbortSignal;
+  /** Milliseconds of a clock that never goes back. */
+  now: () => number;
 }
 
 export interface RlStepResult {
@@ -34,11 +36,14 @@ export interface RlStepResult {
 
 /** One GRPO step: sample a group per prompt, judge, compare within groups, learn once. */
 export async function rlStep(params: RlStepParams): Promise<RlStepResult> {
-  const { spec, engine, codec, progress, step } = params;
+  const { spec, engine, codec, progress, step, now } = params;
+  const startedAt = now();
   progress.phase("generate", step, spec.trainer.steps);
   const samples = await sampleAll(engine, codec, spec.rollout, requestsOf(params), params.signal);
+  const sampledAt = now();
   progress.phase("score", step, spec.trainer.steps);
   const verdicts = await params.client.judge(samples.map(judgedRowOf));
+  const judgedAt = now();
   const counted = countVerdicts(params.verdicts, verdicts, spec.rewards?.maxMissingShare ?? 0);
   const advantages = inGroups(verdicts, spec.rollout.samplesPerPrompt).flatMap((group) =>
     groupAdvantages(
@@ -63,6 +68,9 @@ export async function rlStep(params: RlStepParams): Promise<RlStepResult> {
       groups_used: new Set(learnt.map(({ sample }) => sample.group)).size,
       completion_tokens: samples.reduce((sum, sample) => sum + sample.ids.length, 0),
       lr: params.learningRate,
+      generate_seconds: (sampledAt - startedAt) / 1000,
+      score_seconds: (judgedAt - sampledAt) / 1000,
+      train_seconds: (now() - judgedAt) / 1000,
     },
   };
 }

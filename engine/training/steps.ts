@@ -25,6 +25,7 @@ export interface StepContext {
   totalStep: number;
   verdicts: VerdictCount;
   signal: AbortSignal;
+  now: () => number;
 }
 
 /** One step of whichever algorithm the spec names. */
@@ -49,6 +50,7 @@ export async function runStep(context: StepContext): Promise<RlStepResult> {
       learningRate,
       verdicts: context.verdicts,
       signal,
+      now: context.now,
     });
   }
   progress.phase("train", step, spec.trainer.steps);

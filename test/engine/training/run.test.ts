@@ -26,11 +26,11 @@ describe("rl run", () => {
     const metrics = fixture.metrics()[0]?.metrics ?? {};
     expect(Object.keys(metrics).sort()).toEqual(
       [
-        "clip_fraction completion_tokens entropy grad_norm groups_used kl logprob_drift loss lr missing_verdicts",
-        "reward/mean reward/quality reward/std step_seconds tokens_per_s",
+        "clip_fraction completion_tokens entropy generate_seconds grad_norm groups_used kl logprob_drift loss lr",
+        "missing_verdicts reward/mean reward/quality reward/std score_seconds step_seconds tokens_per_s train_seconds",
       ].flatMap((line) => line.split(" ")),
     );
-    expect(metrics).toMatchObject({ loss: 1, lr: 0.01, missing_verdicts: 0, step_seconds: 0.5 });
+    expect(metrics).toMatchObject({ loss: 1, lr: 0.01, missing_verdicts: 0, generate_seconds: 0.5 });
     expect(metrics.logprob_drift).toBeCloseTo(0.001, 9);
     expect(fixture.phases()).toEqual(
       expect.arrayContaining(["download-model", "prepare-dataset", "save-checkpoint"]),
