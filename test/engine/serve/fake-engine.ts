@@ -3,6 +3,7 @@ import type {
   GenerateOptions,
   GenerateRequest,
   GenerateResult,
+  TokenChunk,
 } from "../../../engine/onnx/engine-api.ts";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 
@@ -26,15 +27,16 @@ export class FakeEngine implements EngineApi {
   async generate(request: GenerateRequest, options: GenerateOptions = {}): Promise<GenerateResult> {
     this.requests.push(request);
     const signal = options.signal ?? new AbortController().signal;
-    const whole = { ids: [] as number[], logprobs: [] as number[] };
+    const whole: TokenChunk = { ids: [], logprobs: [], ...(request.topLogprobs ? { topLogprobs: [] } : {}) };
     const emit = (...ids: number[]): void => {
-      const chunk = {
+      const chunk: TokenChunk = {
         ids,
         logprobs: ids.map(() => -0.5),
         ...(request.topLogprobs ? { topLogprobs: ids.map((id) => [{ id, logprob: -0.5 }]) } : {}),
       };
       whole.ids.push(...ids);
       whole.logprobs.push(...chunk.logprobs);
+      whole.topLogprobs?.push(...(chunk.topLogprobs ?? []));
       options.onTokens?.(chunk);
     };
     const abort = new Promise<never>((_, reject) => {
