@@ -74,8 +74,8 @@ export async function chat(
 ): Promise<ChatReply> {
   const { signal, timeoutMs = TIMEOUT_MS, maxAttempts, ...fields } = options;
   const json = { ...fields, model, messages };
-  const response = await client.open("POST", PATH, { json, signal, timeoutMs, maxAttempts });
-  const completion = (await response.json()) as ChatCompletion;
+  const request = { json, signal, timeoutMs, maxAttempts };
+  const completion = await client.receive("POST", PATH, request, readCompletion);
   const choice = completion.choices?.[0];
   if (!choice) throw new SpotterError("internal", `The answer of ${model} has no choice.`);
   return {
@@ -88,6 +88,10 @@ export async function chat(
     logprobs: choice.logprobs?.content,
     completion,
   };
+}
+
+async function readCompletion(response: Response): Promise<ChatCompletion> {
+  return (await response.json()) as ChatCompletion;
 }
 
 /** The same, piece by piece. Leaving the loop early aborts the request. */

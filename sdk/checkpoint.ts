@@ -1,6 +1,9 @@
 import { checkpoint as checkpointSchema, type Checkpoint as CheckpointRecord } from "./schema/checkpoint.ts";
 import { type CallOptions, type Client, clientOf } from "./client.ts";
 
+/** Time for one file. */
+const DOWNLOAD_MS = 3_600_000;
+
 /** Weights that a run has saved. Only complete ones exist. */
 export class Checkpoint {
   readonly #client: Client;
@@ -54,7 +57,8 @@ export class Checkpoint {
     const { downloadFile } = await import("./download.ts");
     for (const file of this.record.files) {
       const path = `${pathOf(this.id)}/files/${file.path}`;
-      await downloadFile(folder, file, () => this.#client.open("GET", path, { signal: options.signal }));
+      const request = { signal: options.signal, timeoutMs: DOWNLOAD_MS };
+      await downloadFile(folder, file, (read) => this.#client.receive("GET", path, request, read));
     }
   }
 }

@@ -92,7 +92,7 @@ export class Client {
     path: string,
     options: RequestOptions = {},
   ): Promise<z.infer<S>> {
-    const text = await this.#send(method, path, options, (response) => response.text());
+    const text = await this.receive(method, path, options, (response) => response.text());
     return parseWith(schema, parseJson(text), `The answer of ${method} ${path}`, {
       code: "internal",
       hint: "The server speaks another version: update this package or the server.",
@@ -101,15 +101,16 @@ export class Client {
 
   /** Sends a request for its effect. */
   async command(method: Method, path: string, options: RequestOptions = {}): Promise<void> {
-    await this.#send(method, path, options, (response) => response.arrayBuffer());
+    await this.receive(method, path, options, (response) => response.arrayBuffer());
   }
 
   /** Sends a request whose body the caller reads. `timeoutMs` ends with the headers; `signal` goes on. */
   open(method: Method, path: string, options: RequestOptions = {}): Promise<Response> {
-    return this.#send(method, path, options, async (response) => response);
+    return this.receive(method, path, options, async (response) => response);
   }
 
-  #send<T>(
+  /** Sends a request and reads its answer; when the answer breaks off, both happen again. */
+  receive<T>(
     method: Method,
     path: string,
     options: RequestOptions,
@@ -158,6 +159,8 @@ export class Client {
       };
     } catch (cause) {
       options.signal?.throwIfAborted();
+      // fetch reports every broken connection as a TypeError; what else fails is the reader's own affair.
+      if (!timeout.signal.aborted && !(cause instanceof TypeError)) throw cause;
       this.#forget(connection);
       if (timeout.signal.aborted) {
         const text = `No answer to ${method} ${path} within ${timeoutMs} ms.`;

@@ -47,8 +47,8 @@ export abstract class Dataset {
 
   constructor(params: DatasetParams = {}) {
     checkParams(params);
-    this.#params = params;
-    Object.assign(this, params);
+    this.#params = withoutUndefined(params);
+    Object.assign(this, this.#params);
   }
 
   /**
@@ -60,8 +60,8 @@ export abstract class Dataset {
    *   promptTemplate: "Write a haiku about {input}.",
    * });
    */
-  static fromArray(rows: readonly Row[], params: DatasetParams = {}): Dataset {
-    return new ArrayDataset(rows, params);
+  static fromArray(rows: readonly object[], params: DatasetParams = {}): Dataset {
+    return new ArrayDataset(rows as readonly Row[], params);
   }
 
   /** The raw rows, in order. */

@@ -9,14 +9,16 @@ import { SpotterError } from "./schema/errors.ts";
 export async function downloadFile(
   folder: string,
   file: CheckpointFile,
-  fetchFile: () => Promise<Response>,
+  receive: (read: (response: Response) => Promise<string>) => Promise<string>,
 ): Promise<void> {
   const target = join(folder, ...file.path.split("/"));
   if (await isThere(target, file)) return;
-  await mkdir(dirname(target), { recursive: true });
+  await mkdir(dirname(target), { recursive: true }).catch((error: unknown) => {
+    throw unwritable(target, error);
+  });
   const partial = `${target}.${randomUUID()}.part`;
   try {
-    const got = await write(partial, await fetchFile());
+    const got = await receive((response) => write(partial, response));
     if (got !== file.sha256) {
       throw new SpotterError("blob_corrupt", `${file.path} arrived damaged: its hash is ${got}.`, {
         where: target,
@@ -24,6 +26,8 @@ export async function downloadFile(
       });
     }
     await rename(partial, target);
+  } catch (error) {
+    throw unwritable(target, error);
   } finally {
     await rm(partial, { force: true });
   }
@@ -39,7 +43,7 @@ async function isThere(path: string, file: CheckpointFile): Promise<boolean> {
 
 async function write(path: string, response: Response): Promise<string> {
   const hash = createHash("sha256");
-  const handle = await open(path, "wx");
+  const handle = await open(path, "w");
   try {
     for await (const chunk of response.body ?? []) {
       hash.update(chunk as Uint8Array);
@@ -49,4 +53,19 @@ async function write(path: string, response: Response): Promise<string> {
     await handle.close();
   }
   return hash.digest("hex");
+}
+
+/** Errors of the file system in our form; everything else as it is. */
+function unwritable(path: string, error: unknown): unknown {
+  const { code, syscall } = error as { code?: string; syscall?: string };
+  if (code === undefined || syscall === undefined) return error;
+  return new SpotterError(
+    code === "ENOSPC" ? "disk_full" : "invalid_input",
+    `Cannot write ${path}: ${code}.`,
+    {
+      where: path,
+      hint: code === "ENOSPC" ? "Make room and download again." : "Choose another folder.",
+      cause: error,
+    },
+  );
 }

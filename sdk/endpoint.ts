@@ -139,7 +139,7 @@ export class Endpoint {
   async waitUntilReady(params: WaitUntilReadyParams = {}): Promise<this> {
     const { timeoutMs = 15 * 60_000, signal } = params;
     const deadline = performance.now() + timeoutMs;
-    for (let waitMs = 20; ; waitMs = Math.min(waitMs * 1.3, 1_000)) {
+    for (let waitMs = 20; ; waitMs = Math.min(waitMs * 1.1, 1_000)) {
       await this.refresh({ signal });
       if (this.state === "ready") return this;
       if (this.state === "failed") throw failed(this.#record);

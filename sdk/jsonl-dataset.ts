@@ -18,7 +18,7 @@ export class JsonlDataset extends Dataset {
 
   constructor(file: string | URL, params: DatasetParams = {}) {
     const path = resolve(file instanceof URL ? fileURLToPath(file) : file);
-    super({ name: basename(path), ...params });
+    super({ ...params, name: params.name ?? basename(path) });
     this.file = path;
   }
 

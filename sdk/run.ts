@@ -20,8 +20,10 @@ import { failureText } from "./failure-text.ts";
 import { followRun } from "./run-events.ts";
 
 export interface ListRunsParams extends CallOptions {
-  /** Newest first. Default 100. */
+  /** Default 100. */
   limit?: number;
+  /** Only runs in this state. */
+  state?: RunState;
 }
 
 export interface RunEventsParams {
@@ -62,11 +64,11 @@ export class Run {
   /** Newest first, as summaries. */
   static async list(params: ListRunsParams = {}): Promise<RunRecord[]> {
     const client = clientOf(params);
-    const { limit = 100, signal } = params;
+    const { limit = 100, state, signal } = params;
     const runs: RunRecord[] = [];
     let after: string | undefined;
     do {
-      const query = { after, limit: Math.min(limit - runs.length, 1_000) };
+      const query = { after, state, limit: Math.min(limit - runs.length, 1_000) };
       const page = await client.request(pageOf(runSchema), "GET", "/runs", { query, signal });
       runs.push(...page.items);
       after = page.next;

@@ -50,6 +50,19 @@ describe("chat", () => {
     expect(JSON.parse(requests[0]?.body ?? "")).toEqual({ ...options, model: "nano", messages });
   });
 
+  it("asks again when the answer breaks off", async () => {
+    let tries = 0;
+    const { client } = await fakeServer({
+      [PATH]: (_, response) => {
+        if (++tries > 1) return completion({ content: "Hello" });
+        response.writeHead(200, { "content-length": "1000" });
+        response.write('{"choices":');
+        setTimeout(() => response.destroy(), 5);
+      },
+    });
+    expect((await chat(client, "nano", messages)).content).toBe("Hello");
+  });
+
   it("waits as Retry-After says and asks again", async () => {
     let tries = 0;
     const { client } = await fakeServer({

@@ -37,6 +37,34 @@ describe("checkpoint.download", () => {
     expect(requests.filter(({ path }) => path.includes("trainer"))).toEqual([]);
   });
 
+  it("fetches a file again when it breaks off", async () => {
+    let tries = 0;
+    const { client } = await fakeServer({
+      "GET /checkpoints/run1@7/files/model/model.safetensors": (_, response) => {
+        if (++tries > 1) return void response.end("weights");
+        response.writeHead(200, { "content-length": "7" });
+        response.write("wei");
+        setTimeout(() => response.destroy(), 5);
+      },
+      "GET /checkpoints/run1@7/files/trainer/state.json": (_, response) => void response.end("{}"),
+    });
+    const target = folder();
+    await new Checkpoint(client, record).download(target);
+    expect(readFileSync(join(target, "model", "model.safetensors"), "utf8")).toBe("weights");
+    expect(tries).toBe(2);
+  });
+
+  it("passes on that the folder cannot be written", async () => {
+    const { client, requests } = await fakeServer({ "*": (_, response) => void response.end("weights") });
+    const target = join(folder(), "file");
+    writeFileSync(target, "");
+    await expect(new Checkpoint(client, record).download(target)).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringContaining("ENOTDIR") as string,
+    });
+    expect(requests).toEqual([]);
+  });
+
   it("leaves nothing of a file that arrives damaged", async () => {
     const { client } = await fakeServer({
       "GET /checkpoints/run1@7/files/model/model.safetensors": (_, response) => void response.end("weightz"),

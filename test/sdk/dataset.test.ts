@@ -73,6 +73,7 @@ describe("a subclass", () => {
 
   it("sets defaults in its fields, which options override", async () => {
     expect(await prompts(new Haikus())).toEqual(["Haiku: rain", "Haiku: snow"]);
+    expect(await prompts(new Haikus({ promptTemplate: undefined }))).toEqual(["Haiku: rain", "Haiku: snow"]);
     expect(await prompts(new Haikus({ promptTemplate: "{topic}!" }))).toEqual(["rain!", "snow!"]);
   });
 

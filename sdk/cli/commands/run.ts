@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { Run as RunRecord } from "../../schema/run.ts";
+import { RUN_STATES, type Run as RunRecord, type RunState } from "../../schema/run.ts";
 import { Run } from "../../run.ts";
 import { type CliContext, print, printJson } from "../context.ts";
 import { integer } from "../numbers.ts";
@@ -21,8 +21,10 @@ export function runCommand(context: CliContext): Command {
 function list(context: CliContext): Command {
   return verb("list", "List runs, newest first", "spotter run list --limit 5")
     .addOption(new Option("--limit <n>", "how many").argParser(integer).default(20))
-    .action(async (options: { limit: number; json?: boolean }) => {
-      const runs = await Run.list({ limit: options.limit, signal: context.signal });
+    .addOption(new Option("--state <state>", "only runs in this state").choices(RUN_STATES))
+    .action(async (options: { limit: number; state?: RunState; json?: boolean }) => {
+      const { limit, state } = options;
+      const runs = await Run.list({ limit, state, signal: context.signal });
       if (options.json) return printJson(context, runs);
       const rows = runs.map((run) => [
         run.id,
