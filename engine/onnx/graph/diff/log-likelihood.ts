@@ -31,20 +31,12 @@ export function logLikelihood(tape: Tape, params: LogLikelihoodParams): LogLikel
   const { graph } = tape;
   const { hidden, head, targets, inverseTemperature } = params;
   const [rows = 0] = hidden.shape;
-  const [vocabulary = 0] = head.shape;
   const scaled = ops.multiply(graph, hidden, inverseTemperature);
   const logits = ops.matMul(graph, scaled, head, { transB: true });
   const logSoftmax = ops.logSoftmax(graph, logits);
   const logprob = ops.gatherColumns(graph, logSoftmax, targets);
   const p = ops.exp(graph, logSoftmax);
-  // A dot product per row, so that p log p is never written out.
-  const dots = ops.matMul(
-    graph,
-    ops.reshape(graph, p, [rows, 1, vocabulary]),
-    ops.reshape(graph, logSoftmax, [rows, vocabulary, 1]),
-    { alpha: -1 },
-  );
-  const entropy = ops.reshape(graph, dots, [rows, 1]);
+  const entropy = ops.negate(graph, ops.reduceSum(graph, ops.multiply(graph, p, logSoftmax), -1, true));
   return { logprob, entropy, seed };
 
   function seed(coefficient: Value): void {

@@ -50,7 +50,7 @@ describe("a trainer's step", () => {
 
   it("gives equal bits for equal inputs", async () => {
     const run = async (): Promise<ParameterSet> => {
-      const { trainer } = await start({ lora });
+      const { trainer } = await start({ lora }, 2);
       for (let step = 0; step < 3; step++) await trainer.step(batch({ microBatchSize: 2 }));
       await trainer.close();
       return trainer.trainable;
@@ -259,9 +259,12 @@ describe("a trainer's setup", () => {
   });
 });
 
-async function start(change: Partial<TrainerSetup>): Promise<{ trainer: Trainer; policy: Policy }> {
+async function start(
+  change: Partial<TrainerSetup>,
+  threads = 1,
+): Promise<{ trainer: Trainer; policy: Policy }> {
   const policy = randomPolicy(tinyConfig, 5);
-  return { policy, trainer: await Trainer.create(policy, { ...setup, ...change }, threads) };
+  return { policy, trainer: await Trainer.create(policy, { ...setup, ...change }, { threads }) };
 }
 
 function same(a: ParameterSet, b: ParameterSet): boolean {
