@@ -70,7 +70,7 @@ function parse(text: string): Row[] {
 
 function proofs(row: Row): string[] {
   return row.proof
-    .replace(/\s*\([^()]*\)\s*$/, "")
+    .replace(/\s*\(open: [^()]*\)\s*$/, "")
     .split("<br>")
     .map((proof) => proof.trim())
     .filter((proof) => proof !== OPEN && proof !== "");
