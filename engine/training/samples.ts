@@ -54,7 +54,7 @@ export async function sampleAll(
         { signal },
       );
       const text = codec.decode(ids);
-      return { ...request, ids, logprobs, finishReason, text, response: codec.parse(text) };
+      return { ...request, ids, logprobs, finishReason, text, response: codec.parse(request.row, text) };
     }),
   );
 }

@@ -1,9 +1,10 @@
-import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { DatasetRow } from "../../sdk/schema/dataset.ts";
-import { parseResponse } from "../../sdk/schema/parse-response.ts";
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import { ResponseParser } from "../../sdk/schema/parse-response.ts";
 import type { ChatMessage, ParsedResponse } from "../../sdk/schema/rollout.ts";
 import type { ChatTemplate } from "../onnx/text/chat-template.ts";
 import type { TextModel } from "../onnx/text/text-model.ts";
+import { flattenMessages } from "../serve/flatten-messages.ts";
 
 /** Dataset rows to token ids and sampled ids to text, for one model and one set of template variables. */
 export interface PromptCodec {
@@ -13,37 +14,64 @@ export interface PromptCodec {
   completionIds(row: DatasetRow, completion: string): number[];
   /** Without control tokens. */
   decode(ids: readonly number[]): string;
-  parse(text: string): ParsedResponse;
+  /** Takes the answer to a row apart, as serving does. */
+  parse(row: DatasetRow, text: string): ParsedResponse;
   stopIds: number[];
   contextLength: number;
+}
+
+interface Prompt {
+  text: string;
+  ids: number[];
 }
 
 /** @throws SpotterError `model_unsupported` when the model has no chat template. */
 export function createPromptCodec(model: TextModel, variables: Record<string, unknown>): PromptCodec {
   const { chatTemplate, tokenizer, stopIds } = model;
   if (chatTemplate === undefined) throw noTemplate();
-  const known = new Map<DatasetRow, number[]>();
+  const known = new Map<DatasetRow, Prompt>();
+
+  function promptOf(row: DatasetRow): Prompt {
+    const before = known.get(row);
+    if (before !== undefined) return before;
+    const text = chatTemplate?.render(messagesOf(row), { variables }) ?? "";
+    const prompt = { text, ids: tokenizer.encode(text) };
+    known.set(row, prompt);
+    return prompt;
+  }
+
   return {
-    promptIds: (row) => {
-      const ids = known.get(row) ?? tokenizer.encode(promptText(chatTemplate, row, variables));
-      known.set(row, ids);
-      return ids;
-    },
+    promptIds: (row) => promptOf(row).ids,
     completionIds: (row, completion) => {
-      const ids = tokenizer.encode(answerText(chatTemplate, row, completion, variables));
+      const ids = tokenizer.encode(
+        answerText(chatTemplate, promptOf(row).text, messagesOf(row), completion, variables),
+      );
       const end = ids.findIndex((id) => stopIds.includes(id));
       // Sampling stops at the end of the turn, so what a template writes after it is never learnt.
       return end === -1 ? [...ids, ...stopIds.slice(0, 1)] : ids.slice(0, end + 1);
     },
     decode: (ids) => tokenizer.decode(ids),
-    parse: (text) => parseResponse(text, model.responseFamily),
+    parse: (row, text) => {
+      const startsInReasoning = promptOf(row).text.trimEnd().endsWith("<think>");
+      return parsed(new ResponseParser({ family: model.responseFamily, startsInReasoning }), text);
+    },
     stopIds,
     contextLength: model.contextLength,
   };
 }
 
-function promptText(template: ChatTemplate, row: DatasetRow, variables: Record<string, unknown>): string {
-  return template.render(row.prompt as ChatMessage[], { variables });
+/** Messages as text-only templates take them, exactly as a served model sees them. */
+function messagesOf(row: DatasetRow): ChatMessage[] {
+  try {
+    return flattenMessages(row.prompt as ChatMessage[]);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new SpotterError("dataset_invalid", `A prompt cannot be used: ${why}`, {
+      where: "prompt",
+      hint: "Use text, or a model that takes other parts.",
+      cause,
+    });
+  }
 }
 
 /**
@@ -52,14 +80,24 @@ function promptText(template: ChatTemplate, row: DatasetRow, variables: Record<s
  */
 function answerText(
   template: ChatTemplate,
-  row: DatasetRow,
+  prompt: string,
+  messages: ChatMessage[],
   completion: string,
   variables: Record<string, unknown>,
 ): string {
-  const prompt = promptText(template, row, variables);
-  const messages = [...(row.prompt as ChatMessage[]), { role: "assistant", content: completion } as const];
-  const whole = template.render(messages, { variables, addGenerationPrompt: false });
+  const answered = [...messages, { role: "assistant", content: completion } as const];
+  const whole = template.render(answered, { variables, addGenerationPrompt: false });
   return whole.startsWith(prompt) ? whole.slice(prompt.length) : completion;
+}
+
+function parsed(parser: ResponseParser, text: string): ParsedResponse {
+  const response: ParsedResponse = { content: "", reasoning: "", toolCalls: [] };
+  for (const part of [...parser.push(text), ...parser.end()]) {
+    if (part.type === "content") response.content += part.text;
+    else if (part.type === "reasoning") response.reasoning += part.text;
+    else response.toolCalls.push(part.call);
+  }
+  return response;
 }
 
 function noTemplate(): SpotterError {

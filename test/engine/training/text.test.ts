@@ -44,10 +44,38 @@ describe("sft sequences", () => {
     expect(codec("{{ mood }}").promptIds(promptRow(""))).toEqual(ids("calm"));
   });
 
+  it("refuse what is not text, naming the part", () => {
+    const image = { prompt: [{ role: "user", content: [{ type: "image_url" }] }], row: {} };
+    expect(() => codec().promptIds(image)).toThrow(
+      expect.objectContaining({
+        code: "dataset_invalid",
+        message: expect.stringContaining("image_url") as string,
+      }),
+    );
+    const parts = { prompt: [{ role: "user", content: [{ type: "text", text: "hi" }] }], row: {} };
+    expect(codec().promptIds(parts)).toEqual(ids("hi|^"));
+  });
+
   it("need a chat template", () => {
     const model = { ...characterModel, chatTemplate: undefined } as unknown as TextModel;
     expect(() => createPromptCodec(model, {})).toThrow(
       expect.objectContaining({ code: "model_unsupported" }),
     );
+  });
+});
+
+describe("sampled answers", () => {
+  it("begin inside the reasoning where the prompt opened it", () => {
+    const model = {
+      ...characterModel,
+      responseFamily: "hermes",
+      chatTemplate: new ChatTemplate("{{ messages[0].content }}{{ '<think>\\n' if think }}"),
+    } as unknown as TextModel;
+    const row = promptRow("hi");
+    expect(createPromptCodec(model, { think: true }).parse(row, "Hm")).toMatchObject({
+      reasoning: "Hm",
+      content: "",
+    });
+    expect(createPromptCodec(model, {}).parse(row, "Hm")).toMatchObject({ reasoning: "", content: "Hm" });
   });
 });
