@@ -13,7 +13,7 @@ const CLOSE_SERVER_MS = 500;
 
 export interface DaemonOptions {
   home: string;
-  /** This port or none; 0 picks a free one. Default: see {@link listen}. */
+  /** This port or none; 0: any. Default: see {@link listen}. */
   port?: number | undefined;
   /** Ends after this long without work or requests. Default: never. */
   idleExitMs?: number | undefined;

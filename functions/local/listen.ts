@@ -32,6 +32,10 @@ export async function listen(server: Server, options: ListenOptions): Promise<nu
   }
   if (await tryPort(server, defaultPort)) return portOf(server);
   if (!(await isSpotter(defaultPort))) throw portBusy(defaultPort);
+  return free(server);
+}
+
+async function free(server: Server): Promise<number> {
   await tryPort(server, 0);
   return portOf(server);
 }
