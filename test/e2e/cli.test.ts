@@ -1,10 +1,16 @@
-import { describe, expect, it } from "vitest";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, vi } from "vitest";
 import { Client, Key } from "../../sdk/index.ts";
 import { findDaemon } from "../../sdk/local/find-daemon.ts";
 import { packageVersion } from "../../sdk/local/home.ts";
 import { runCli } from "../sdk/cli/run-cli.ts";
 import { ownHome } from "./home.ts";
 
+const bin = fileURLToPath(new URL("../../sdk/cli/bin.ts", import.meta.url));
 const json = async (line: string) =>
   JSON.parse((await runCli(`${line} --json`)).out) as Record<string, unknown>;
 
@@ -52,5 +58,34 @@ describe("the command line and a real daemon", () => {
   it("stops it", async () => {
     expect(await json("down")).toEqual({ stopped: true, home });
     expect(await findDaemon(home)).toBeUndefined();
+  });
+
+  it("names what is wrong with what it is given, exit code 2", async () => {
+    const other = createServer((_, response) => void response.end("not Spotter"));
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const { port } = other.address() as AddressInfo;
+    try {
+      const busy = await runCli(`up --port ${port} --json`);
+      expect(busy.code).toBe(2);
+      expect(JSON.parse(busy.out)).toMatchObject({ error: { code: "port_busy", kind: "user" } });
+    } finally {
+      other.close();
+    }
+    expect(await findDaemon(home)).toBeUndefined();
+    const folder = JSON.parse((await runCli(["endpoint", "launch", home, "--json"])).out) as object;
+    expect(folder).toMatchObject({ error: { code: "model_not_found", where: home } });
+    expect((await runCli("up --port many")).code).toBe(2);
+  });
+
+  it("stays in the terminal if asked to, and ends with Ctrl-C", async () => {
+    const child = spawn(process.execPath, ["--no-warnings", bin, "up", "--foreground", "--port", "0"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(child.stdout, "data");
+    await vi.waitFor(async () => expect(await findDaemon(home)).toBeDefined(), 10_000);
+    child.kill("SIGINT");
+    const [code] = (await once(child, "exit")) as [number];
+    expect(code).toBe(130);
+    await vi.waitFor(async () => expect(await findDaemon(home)).toBeUndefined(), 10_000);
   });
 });
