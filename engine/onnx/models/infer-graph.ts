@@ -46,7 +46,7 @@ export function cacheNames(
  */
 export function inferGraph(policy: Policy, params: InferGraphParams): Graph {
   const { config } = policy;
-  const { heads, keyValueHeads, headSize, hiddenSize } = config;
+  const { heads, keyValueHeads, headSize } = config;
   const graph = new Graph();
   const tape = new Tape(graph);
   const ids = graph.input("ids", "int64", ["B", "S"]);
@@ -80,9 +80,10 @@ export function inferGraph(policy: Policy, params: InferGraphParams): Graph {
     return ops.reshape(graph, attended, ["B*S", heads * headSize]);
   };
 
-  const x = llamaBlocks(tape, config, weights, ops.reshape(graph, ids, ["B*S"]), attend);
-  const rows = ops.gatherPerBatch(graph, ops.reshape(graph, x, ["B", "S", hiddenSize]), last);
-  const hidden = finalNorm(tape, config, weights, rows);
+  const select = (rows: Value): Value =>
+    ops.gatherPerBatch(graph, ops.reshape(graph, rows, ["B", "S", Number(rows.shape[1])]), last);
+  const x = llamaBlocks(tape, config, weights, ops.reshape(graph, ids, ["B*S"]), { attend, select });
+  const hidden = finalNorm(tape, config, weights, x);
   const logits = ops.matMul(graph, hidden, headWeight(config, weights), { transB: true });
   graph.output("logits", logits);
   graph.output("probs", ops.softmax(graph, ops.multiply(graph, logits, inverseTemperature)));

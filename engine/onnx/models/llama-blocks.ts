@@ -29,19 +29,28 @@ export interface GraphWeights {
  */
 export type Attend = (layer: number, projected: Value[]) => Value;
 
+/** Where training and decoding differ. */
+export interface BlockHooks {
+  attend: Attend;
+  /**
+   * Picks, from [N, ...], the rows whose next token is of interest. Behind the last attention no row depends
+   * on another, so the rest of the last block is done for these alone.
+   */
+  select: (rows: Value) => Value;
+}
+
 /**
- * The blocks of a Llama over flattened rows: everything but how attention is done, which is where training
- * and decoding differ.
+ * The blocks of a Llama over flattened rows.
  *
  * @param ids int64 [N]
- * @returns [N, D], before the final norm
+ * @returns the selected rows of [N, D], before the final norm
  */
 export function llamaBlocks(
   tape: Tape,
   config: LlamaConfig,
   weights: GraphWeights,
   ids: Value,
-  attend: Attend,
+  { attend, select }: BlockHooks,
 ): Value {
   const { normEpsilon } = config;
   let x = diff.embedding(tape, weights.get(EMBEDDING), ids);
@@ -50,12 +59,12 @@ export function llamaBlocks(
       diff.rmsNorm(tape, x, weights.get(layerName(layer, `${name}.weight`)), normEpsilon);
     const into = (group: ProjectionGroup, input: Value): Value[] =>
       project(tape, config, weights, layer, group, input);
-    const [attended] = into("o", attend(layer, into("qkv", norm("input_layernorm"))));
-    x = diff.add(tape, x, only(attended));
+    let attended = attend(layer, into("qkv", norm("input_layernorm")));
+    if (layer === config.layers - 1) [x, attended] = [select(x), select(attended)];
+    x = diff.add(tape, x, only(into("o", attended)[0]));
     const [gate, up] = parts(tape, config, "gateUp", into("gateUp", norm("post_attention_layernorm")));
     const hidden = diff.multiply(tape, diff.silu(tape, only(gate)), only(up));
-    const [down] = into("down", hidden);
-    x = diff.add(tape, x, only(down));
+    x = diff.add(tape, x, only(into("down", hidden)[0]));
   }
   return x;
 }

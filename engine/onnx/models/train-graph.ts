@@ -49,9 +49,11 @@ export function trainGraph(policy: Policy, params: TrainGraphParams): Graph {
   const weights = declareWeights(graph, policy, { base: "shared", adapter: "shared" });
   for (const { name } of params.trainable ?? []) tape.require(weights.get(name));
 
-  const attend = causalAttention(tape, policy, params.maxPositions);
-  const x = llamaBlocks(tape, config, weights, ops.reshape(graph, ids, ["B*S"]), attend);
-  const hidden = finalNorm(tape, config, weights, diff.selectRows(tape, x, rows));
+  const x = llamaBlocks(tape, config, weights, ops.reshape(graph, ids, ["B*S"]), {
+    attend: causalAttention(tape, policy, params.maxPositions),
+    select: (values) => diff.selectRows(tape, values, rows),
+  });
+  const hidden = finalNorm(tape, config, weights, x);
   const head = headWeight(config, weights);
   const likelihood = diff.logLikelihood(tape, { hidden, head, targets, inverseTemperature });
   graph.output("logprob", likelihood.logprob);
