@@ -125,6 +125,11 @@ export interface GenerateOptions {
 }
 
 export interface EngineApi {
+  /**
+   * Continues a prompt. Aborting frees its slot before the next decode step and rejects with
+   * `user_cancelled`; an engine that dies rejects everything with `engine_failed`. Weights may change between
+   * two tokens when a training step is asked for meanwhile.
+   */
   generate(request: GenerateRequest, options?: GenerateOptions): Promise<GenerateResult>;
   /** Log-probability of each token of each sequence given those before it (index 0 is 0). */
   score(sequences: number[][], which: "policy" | "reference", temperature: number): Promise<number[][]>;

@@ -67,7 +67,8 @@ export class Scheduler {
   add(request: GenerateRequest, listener: SequenceListener): () => void {
     checkRequest(request, this.#config.vocabularySize, this.#runner.maxPositions);
     if (request.maxNewTokens === 0) {
-      listener.onEnd("length");
+      // Not before the caller holds the way to abort it.
+      queueMicrotask(() => listener.onEnd("length"));
       return () => {};
     }
     const sequence = new Sequence(request, listener, this.#runner.maxPositions);

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { GenerateRequest, TokenAlternative } from "../../../../engine/onnx/engine-api.ts";
 import { InferSession } from "../../../../engine/onnx/models/infer-session.ts";
 import { Scheduler, type InferRunner } from "../../../../engine/onnx/sample/scheduler.ts";
+import { seededUniform } from "../../../../engine/onnx/sample/seeded.ts";
 import { randomPolicy } from "../../../../engine/onnx/train/init.ts";
 import { END_ID, tinyConfig } from "../fixtures/tiny-model.ts";
 
@@ -175,6 +176,34 @@ describe("Scheduler", () => {
     for (const i of [2, 3, 5]) expect(outcomes[i]?.ids).toEqual(alone[i]?.ids);
     for (const i of [0, 1, 4]) expect(outcomes[i]).not.toHaveProperty("end");
     expect(outcomes[4]?.ids).toEqual([]);
+  });
+
+  it("keeps every sequence apart while others come, end and are aborted at random", async () => {
+    const uniform = seededUniform(2);
+    const below = (limit: number): number => Math.floor(uniform() * limit);
+    const list = requests(50, { temperature: 1 });
+    const alone = await oneByOne(list);
+    const scheduler = new Scheduler(session, tinyConfig, { slots: 6, prefillTokens: 12 });
+    const outcomes: Outcome[] = [];
+    const aborted = new Set<number>();
+    while (outcomes.length < list.length || scheduler.busy) {
+      const step = scheduler.step();
+      for (let i = below(3); i > 0 && outcomes.length < list.length; i--) {
+        outcomes.push(add(scheduler, list[outcomes.length] ?? {}));
+      }
+      const victim = below(outcomes.length * 4 + 1);
+      if (outcomes[victim] !== undefined && outcomes[victim].end === undefined) {
+        outcomes[victim].abort();
+        aborted.add(victim);
+      }
+      await step;
+    }
+    expect(aborted.size).toBeGreaterThan(5);
+    for (const [i, outcome] of outcomes.entries()) {
+      const expected = alone[i]?.ids ?? [];
+      if (aborted.has(i)) expect(outcome.ids).toEqual(expected.slice(0, outcome.ids.length));
+      else expect(outcome.ids).toEqual(expected);
+    }
   });
 
   const refused: [Partial<GenerateRequest>, string][] = [
