@@ -66,6 +66,19 @@ describe("on the embedded engine", () => {
     30_000,
   );
 
+  it("two runs, the second continuing the first, equal one of twice the steps", async () => {
+    const spec = { rollout, trainer: { ...trainer, saveEvery: undefined } };
+    await fixture.train(spec, { rows });
+    const whole = saved(4);
+    const half = { rollout, trainer: { ...spec.trainer, steps: 2 } };
+    await fixture.train(half, { rows });
+    const start = fixture.checkpointOf(2);
+    await fixture.train({ ...half, startFrom: { checkpoint: start.id } }, { rows, start });
+    const { "trainer/state.json": _state, ...continued } = saved(2);
+    expect(whole).toMatchObject(continued);
+    expect(Object.keys(continued).length).toBe(Object.keys(whole).length - 1);
+  }, 30_000);
+
   it("samples and learns the same log-probabilities", async () => {
     await fixture.train({ rollout, trainer: { steps: 2, learningRate: 0.01 } }, { rows });
     for (const { metrics } of fixture.metrics()) {
