@@ -9,12 +9,17 @@ import { takeStartLock } from "./start-lock.ts";
 export interface ConnectLocalParams extends Partial<StartDaemonParams> {
   /** Default: this package's. */
   version?: string;
+  /** How long others may take to start or to end theirs. Default 15,000. */
+  waitMs?: number;
 }
 
 /** What the SDK starts ends ten minutes after the last run or request. */
 const IDLE_EXIT_MS = 600_000;
 /** Longer than one start, so that of two scripts the second outwaits the first. */
 const WAIT_MS = 15_000;
+/** Pauses before looking again: while another process starts one, and while another daemon owns the folder. */
+const STARTING_MS = 30;
+const OWNED_MS = 200;
 
 /** The daemon of this machine: found, or started if there is none. */
 export async function connectLocal(params: ConnectLocalParams = {}): Promise<{ url: string; key: string }> {
@@ -26,7 +31,7 @@ export async function connectLocal(params: ConnectLocalParams = {}): Promise<{ u
 export async function ensureDaemon(params: ConnectLocalParams): Promise<Daemon> {
   const home = params.home ?? spotterHome();
   const version = params.version ?? packageVersion();
-  const deadline = performance.now() + WAIT_MS;
+  const deadline = performance.now() + (params.waitMs ?? WAIT_MS);
   for (;;) {
     const daemon = await findDaemon(home);
     if (daemon?.runningVersion === version) return daemon;
@@ -34,12 +39,16 @@ export async function ensureDaemon(params: ConnectLocalParams): Promise<Daemon> 
     if (lock) {
       try {
         return await startUnderLock({ ...params, home }, version);
+      } catch (error) {
+        // The folder's owner is slow to answer or about to end: look again before giving up.
+        const isOwned = SpotterError.is(error) && error.code === "state_locked";
+        if (!isOwned || performance.now() > deadline) throw error;
       } finally {
         await lock.release();
       }
     }
     if (performance.now() > deadline) throw startedByNobody(home);
-    await sleep(30);
+    await sleep(lock ? OWNED_MS : STARTING_MS);
   }
 }
 

@@ -98,6 +98,17 @@ describe("connectLocal", () => {
     expect(existsSync(join(home, "start.lock"))).toBe(false);
   });
 
+  it("waits for a daemon that owns the folder but is slow to answer or about to end", async () => {
+    const home = newHome();
+    const error = { code: "state_locked", kind: "user", message: "It is in use." };
+    vi.stubEnv("FAKE_ERROR", JSON.stringify({ error }));
+    await expect(connectLocal({ home, program, waitMs: 0 })).rejects.toMatchObject(error);
+    const connecting = connectLocal({ home, program, version: "1.0.0" });
+    await vi.waitFor(() => expect(readFileSync(join(home, "daemon-start.log"), "utf8")).toContain("in use"));
+    vi.stubEnv("FAKE_ERROR", undefined);
+    expect((await connecting).key).toBe("fake-key");
+  });
+
   it("says that it cannot write to the state folder", async () => {
     const home = join(newHome(), "file");
     writeFileSync(home, "");
