@@ -7,6 +7,7 @@ import type { Deps } from "./deps.ts";
 import { endpointRoutes } from "./endpoints/routes.ts";
 import { evalRoutes } from "./evals/routes.ts";
 import { eventRoutes } from "./events/routes.ts";
+import { allowBrowsers } from "./gateway/cors.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
 import { createUpstreams, type Upstreams } from "./gateway/upstream.ts";
 import { errorResponse, newRequestId } from "./http/errors.ts";
@@ -66,6 +67,7 @@ export function createApp(control: Control, upstreams: Upstreams): Hono {
     (c.set as (key: string, value: string) => void)("requestId", newRequestId(control, c));
     checkHost(c, control.config.publicUrl());
     await next();
+    if (c.req.path.startsWith("/v1/")) allowBrowsers(c.res.headers);
   });
   for (const route of allRoutes(control, upstreams)) register(app, control, route);
   return app;

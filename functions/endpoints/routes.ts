@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { pageOf, pageQuery } from "../../sdk/schema/common.ts";
 import {
   endpoint,
+  type Endpoint,
   launchEndpoint as launchSchema,
   updateEndpoint as updateSchema,
 } from "../../sdk/schema/endpoint.ts";
@@ -21,7 +22,7 @@ export function endpointRoutes(control: Control): Route[] {
       summary: "Launch an endpoint, or find the one the same launch made before",
       body: launchSchema,
       response: endpoint,
-      handle: ({ body }) => launchEndpoint(control, body),
+      handle: async ({ body }) => shown(control, await launchEndpoint(control, body)),
     }),
     route({
       method: "get",
@@ -33,7 +34,7 @@ export function endpointRoutes(control: Control): Route[] {
       async handle({ query }) {
         const page = await control.store.query<EndpointDocument>(ENDPOINTS, query);
         return {
-          items: page.items.map((item) => item.value.endpoint),
+          items: page.items.map((item) => shown(control, item.value.endpoint)),
           ...(page.next && { next: page.next }),
         };
       },
@@ -44,7 +45,7 @@ export function endpointRoutes(control: Control): Route[] {
       access: "write",
       summary: "Get an endpoint",
       response: endpoint,
-      handle: async ({ param }) => (await getEndpoint(control, param("name"))).endpoint,
+      handle: async ({ param }) => shown(control, (await getEndpoint(control, param("name"))).endpoint),
     }),
     route({
       method: "patch",
@@ -53,7 +54,7 @@ export function endpointRoutes(control: Control): Route[] {
       summary: "Change an endpoint in place",
       body: updateSchema,
       response: endpoint,
-      handle: ({ param, body }) => updateEndpoint(control, param("name"), body),
+      handle: async ({ param, body }) => shown(control, await updateEndpoint(control, param("name"), body)),
     }),
     route({
       method: "delete",
@@ -61,7 +62,7 @@ export function endpointRoutes(control: Control): Route[] {
       access: "write",
       summary: "Stop an endpoint; its record stays",
       response: endpoint,
-      handle: ({ param }) => stopEndpoint(control, param("name")),
+      handle: async ({ param }) => shown(control, await stopEndpoint(control, param("name"))),
     }),
     route({
       method: "get",
@@ -77,4 +78,9 @@ export function endpointRoutes(control: Control): Route[] {
       },
     }),
   ];
+}
+
+/** The URL is where this control plane is now; a record may be older than its port. */
+function shown(control: Control, record: Endpoint): Endpoint {
+  return { ...record, url: `${control.config.publicUrl()}/v1` };
 }

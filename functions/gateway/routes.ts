@@ -1,27 +1,25 @@
+import type { Context } from "hono";
 import * as z from "zod/mini";
 import { chatRequest } from "../../sdk/schema/chat.ts";
+import type { Endpoint } from "../../sdk/schema/endpoint.ts";
+import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
 import { isServing } from "../endpoints/transitions.ts";
 import { route, type Route, type Schema } from "../http/route.ts";
 import { chatCaller, mayUse, refuseStranger } from "./access.ts";
 import { forward } from "./chat.ts";
+import { preflight } from "./cors.ts";
 import type { Upstreams } from "./upstream.ts";
 
-const modelList = z.object({
-  object: z.literal("list"),
-  data: z.array(
-    z.object({ id: z.string(), object: z.literal("model"), created: z.number(), owned_by: z.string() }),
-  ),
+const model = z.object({
+  id: z.string(),
+  object: z.literal("model"),
+  created: z.number(),
+  owned_by: z.string(),
 });
+const modelList = z.object({ object: z.literal("list"), data: z.array(model) });
 
 const completionRequest = z.looseObject({ model: z.string(), prompt: z.unknown() });
-
-const CORS_HEADERS = {
-  "access-control-allow-origin": "*",
-  "access-control-allow-methods": "GET, POST, OPTIONS",
-  "access-control-max-age": "86400",
-};
-const CORS_ALWAYS = "Authorization, Content-Type, X-Request-Id, OpenAI-Organization, OpenAI-Project";
 
 export function gatewayRoutes(control: Control, upstreams: Upstreams): Route[] {
   const completion = (path: string, summary: string, documentedBody: Schema) =>
@@ -47,18 +45,22 @@ export function gatewayRoutes(control: Control, upstreams: Upstreams): Route[] {
       access: "gateway",
       summary: "Endpoints that this key may use",
       response: modelList,
-      async handle({ c }) {
-        const caller = await chatCaller(control, c);
-        await control.routes.load();
-        refuseStranger(control, caller);
-        const visible = control.routes
-          .all()
-          .filter((endpoint) => isServing(endpoint) && mayUse(caller, endpoint));
-        const data = visible.map(({ name, createdAtMs }) => {
-          const created = Math.floor(createdAtMs / 1000);
-          return { id: name, object: "model" as const, created, owned_by: "spotter" };
-        });
-        return { object: "list" as const, data };
+      handle: async ({ c }) => ({
+        object: "list" as const,
+        data: (await visibleEndpoints(control, c)).map(modelOf),
+      }),
+    }),
+    route({
+      method: "get",
+      path: "/v1/models/*",
+      access: "gateway",
+      summary: "One of them",
+      response: model,
+      async handle({ c, rest }) {
+        const visible = await visibleEndpoints(control, c);
+        const found = visible.find(({ name }) => name === rest());
+        if (found !== undefined) return modelOf(found);
+        throw new SpotterError("model_not_found", `There is no model "${rest()}" here.`, { where: "model" });
       },
     }),
     route({
@@ -67,14 +69,18 @@ export function gatewayRoutes(control: Control, upstreams: Upstreams): Route[] {
       access: "open",
       summary: "CORS preflight",
       response: "empty",
-      async handle({ c }) {
-        const asked = c.req.header("access-control-request-headers");
-        const headers = asked === undefined ? CORS_ALWAYS : `${CORS_ALWAYS}, ${asked}`;
-        return new Response(null, {
-          status: 204,
-          headers: { ...CORS_HEADERS, "access-control-allow-headers": headers },
-        });
-      },
+      handle: async ({ c }) => preflight(c.req.header("access-control-request-headers")),
     }),
   ];
+}
+
+async function visibleEndpoints(control: Control, c: Context): Promise<Endpoint[]> {
+  const caller = await chatCaller(control, c);
+  await control.routes.load();
+  refuseStranger(control, caller);
+  return control.routes.all().filter((endpoint) => isServing(endpoint) && mayUse(caller, endpoint));
+}
+
+function modelOf({ name, createdAtMs }: Endpoint): z.infer<typeof model> {
+  return { id: name, object: "model", created: Math.floor(createdAtMs / 1000), owned_by: "spotter" };
 }

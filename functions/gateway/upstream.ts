@@ -17,7 +17,7 @@ export interface UpstreamRequest {
   signal: AbortSignal;
 }
 
-const PROBE_TIMEOUT_MS = 5_000;
+const PROBE_TIMEOUT_MS = 2_000;
 
 export function createUpstreams(): Upstreams {
   // Loaded with the first request: a daemon that starts has none yet, and undici is a fifth of its start.

@@ -13,9 +13,10 @@ export async function judgeForJob(
   jobId: string,
   attempt: number,
   rows: RewardRow[],
+  signal?: AbortSignal,
 ): Promise<Verdict[]> {
   const job = await liveJob(control, jobId, attempt);
-  return judgeRows(control, await setupOf(control, job), rows);
+  return judgeRows(control, await setupOf(control, job), rows, { signal });
 }
 
 async function setupOf(control: Control, job: JobRecord): Promise<RewardSetup> {

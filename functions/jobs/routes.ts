@@ -73,8 +73,8 @@ function reportRoutes(control: Control): Route[] {
       body: jobRewards,
       maxBodyBytes: BULK_BYTES,
       response: jobRewardsReply,
-      handle: async ({ param, body }) => ({
-        verdicts: await judgeForJob(control, param("id"), body.attempt, body.rows),
+      handle: async ({ c, param, body }) => ({
+        verdicts: await judgeForJob(control, param("id"), body.attempt, body.rows, c.req.raw.signal),
       }),
     }),
     route({

@@ -43,7 +43,7 @@ describe("datasets", () => {
       headers: { authorization: "Bearer sk-spotter-admin-of-this-test" },
       body,
       duplex: "half",
-    } as RequestInit);
+    });
     expect(await response.json()).toMatchObject({ rows: 3, bytes: bytes.length });
   });
 

@@ -119,10 +119,10 @@ describe("chat through the gateway", () => {
     const { store } = plane.control;
     const calls: string[] = [];
     for (const name of ["get", "put", "query", "queryIndex", "append", "read"] as const) {
-      store[name] = (async () => {
+      store[name] = async () => {
         calls.push(name);
         throw new Error("no store here");
-      }) as never;
+      };
     }
     await plane.json("POST", CHAT, ask("base"), chat);
     expect(calls).toEqual([]);
@@ -169,6 +169,9 @@ describe("the model name", () => {
     const { key: narrow } = await key(plane, { endpoints: ["other"] });
     const some = await plane.json<{ data: { id: string }[] }>("GET", "/v1/models", undefined, narrow);
     expect(some.data.map(({ id }) => id)).toEqual(["other"]);
+    expect(await plane.json("GET", "/v1/models/base")).toMatchObject({ id: "base", object: "model" });
+    const hidden = await plane.call("GET", "/v1/models/base", undefined, narrow);
+    expect(await errorOf(hidden)).toMatchObject({ code: "model_not_found", param: "model" });
   });
 });
 
@@ -211,6 +214,10 @@ describe("access to chat", () => {
     const response = await plane.call("OPTIONS", CHAT, undefined, null);
     expect(response.status).toBe(204);
     expect(response.headers.get("access-control-allow-headers")).toContain("Authorization");
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
+    const refused = await plane.call("POST", CHAT, ask("base"), null);
+    expect(refused.headers.get("access-control-allow-origin")).toBe("*");
+    expect((await plane.call("GET", "/runs")).headers.get("access-control-allow-origin")).toBeNull();
   });
 });
 

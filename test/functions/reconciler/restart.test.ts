@@ -45,8 +45,9 @@ describe("a new control plane over old state", () => {
     plane.clock.advance(0);
     const sleepMs = 8 * 3_600_000;
     // A sleeping machine runs no timer: time jumps, then the sweep comes.
-    const realNow = plane.control.clock.now;
-    plane.control.clock.now = () => realNow() + sleepMs;
+    const { clock } = plane.control;
+    const realNow = clock.now.bind(clock);
+    clock.now = () => realNow() + sleepMs;
     plane.reconciler.wake();
     await plane.reconciler.settle();
     expect(await state()).toMatchObject({ state: "running", attempt: 1 });
