@@ -33,6 +33,8 @@ export async function watchRun(run: Run, params: WatchRunParams = {}): Promise<v
     params.isTerminal ?? (out.isTTY === true && process.env.TERM !== "dumb" && !process.env.CI);
   const view = isTerminal ? terminalView(out, run.steps) : plainView(out, params.indent ?? "");
   let progress = newProgress(run.steps);
+  // Who passes a signal handles Ctrl-C; else the terminal must at least get its cursor back.
+  const release = params.signal === undefined ? endOnInterrupt(() => view.end(progress)) : () => undefined;
   try {
     for await (const event of run.events({ signal: params.signal })) {
       const before = progress;
@@ -40,8 +42,19 @@ export async function watchRun(run: Run, params: WatchRunParams = {}): Promise<v
       view.show(progress, before, event);
     }
   } finally {
+    release();
     view.end(progress);
   }
+}
+
+/** Tidies up on Ctrl-C and lets it end the process as it would have. */
+function endOnInterrupt(tidyUp: () => void): () => void {
+  const onInterrupt = () => {
+    tidyUp();
+    if (process.listenerCount("SIGINT") === 0) process.kill(process.pid, "SIGINT");
+  };
+  process.once("SIGINT", onInterrupt);
+  return () => process.removeListener("SIGINT", onInterrupt);
 }
 
 interface View {
@@ -59,9 +72,8 @@ function terminalView(out: Writable, steps: number): View {
     barsize: 24,
     hideCursor: true,
     clearOnComplete: false,
-    // Redrawn by events, not by a timer that would have to be ended.
-    noTTYOutput: false,
-    synchronousUpdate: true,
+    // Its own handler would swallow the first Ctrl-C.
+    gracefulExit: false,
     autopadding: true,
   });
   bar.start(steps, 0, { line: dim("queued") });

@@ -1,10 +1,14 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { PassThrough } from "node:stream";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { Run } from "../../../../sdk/run.ts";
 import { watchRun } from "../../../../sdk/cli/render/watch-run.ts";
 import { fakeServer } from "../../fake-server.ts";
 import { runDetailOf } from "../../records.ts";
 
+const script = fileURLToPath(new URL("../../../fixtures/sdk/watch.ts", import.meta.url));
 const events = [
   { type: "state", state: "running" },
   { type: "phase", phase: "train" },
@@ -38,6 +42,26 @@ describe("watchRun", () => {
     const text = await watch(true);
     expect(text).toContain("100/100  ");
     expect(text).toContain("careful");
+    expect(text.lastIndexOf("\x1b[?25h")).toBeGreaterThan(text.lastIndexOf("\x1b[?25l"));
+  });
+
+  it("gives the cursor back on Ctrl-C, and ends as if it were not there", async () => {
+    const { url } = await fakeServer({
+      "GET /runs/run1": () => runDetailOf({ steps: 100 }),
+      "GET /runs/run1/events": ({ query }) =>
+        query.after === "0" ? { events: events.slice(0, 9), next: 9, done: false } : undefined,
+    });
+    const child = spawn(process.execPath, ["--no-warnings", script], {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, FAKE_URL: url },
+    });
+    let text = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.includes("7/100")) child.kill("SIGINT");
+    });
+    const [, signal] = (await once(child, "close")) as [number | null, string | null];
+    expect(signal).toBe("SIGINT");
     expect(text.lastIndexOf("\x1b[?25h")).toBeGreaterThan(text.lastIndexOf("\x1b[?25l"));
   });
 });
