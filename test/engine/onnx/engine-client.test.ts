@@ -164,7 +164,7 @@ describe("startEngine", () => {
 
 describe("a worker that dies", () => {
   it("fails what is pending and what comes, with a code", async () => {
-    const worker = new Worker(new URL("./fixtures/crashing-worker.mjs", import.meta.url));
+    const worker = new Worker(new URL("./fixtures/crashing-worker.ts", import.meta.url));
     const dying = await startEngine({ modelDir, threads: 1, slots: 1 }, worker);
     const outcomes = await Promise.allSettled([dying.generate(request), dying.trainStep(batch)]);
     for (const outcome of outcomes) {
