@@ -10,7 +10,8 @@ const BAD_INPUT = 2;
 const INTERRUPTED = 130;
 
 /** The command line: runs one command and resolves to its exit code. */
-export async function main(args: readonly string[], streams: Partial<CliStreams> = {}): Promise<number> {
+export async function main(words: readonly string[], streams: Partial<CliStreams> = {}): Promise<number> {
+  const args = words.length === 0 ? ["--help"] : words;
   const interrupt = new AbortController();
   const onInterrupt = () => interrupt.abort(new Error("Interrupted."));
   process.once("SIGINT", onInterrupt);

@@ -33,6 +33,7 @@ describe("spotter", () => {
     const help = await runCli("--help");
     expect(help).toMatchObject({ code: 0, err: "" });
     expect(help.out).toContain("Examples:");
+    expect(await runCli([])).toEqual(help);
     expect((await runCli("--version")).out).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect((await runCli("run")).code).toBe(2);
     expect((await runCli("help run")).out).toContain("spotter run");
