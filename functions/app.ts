@@ -43,11 +43,14 @@ export function createControlPlane(
     wake: () => reconciler.wake(),
   });
   const reconciler = createReconciler(control);
+  // While the first container comes up there is time to load the way to it.
+  const stopWarming = deps.containers.onChange(() => upstreams.warm());
   return {
     app: createApp(control, upstreams),
     control,
     reconciler,
     async close() {
+      stopWarming();
       await reconciler.close();
       await upstreams.close();
     },

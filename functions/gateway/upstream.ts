@@ -4,6 +4,8 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 /** Connections to replicas. Answers may take as long as they take: the client decides when to give up. */
 export interface Upstreams {
   post(params: UpstreamRequest): Promise<Dispatcher.ResponseData>;
+  /** Loads what the first request needs, in the background. */
+  warm(): void;
   /** Whether a replica answers its model list. */
   probe(address: string): Promise<boolean>;
   close(): Promise<void>;
@@ -24,6 +26,7 @@ export function createUpstreams(): Upstreams {
   let loaded: ReturnType<typeof loadUndici> | undefined;
   const load = () => (loaded ??= loadUndici());
   return {
+    warm: () => void load(),
     async post({ address, path, body, headers, signal }) {
       const { request, agent } = await load();
       try {

@@ -4,6 +4,7 @@ import type { Control } from "../control.ts";
 import { changeEval } from "../evals/records.ts";
 import { isTerminalEval, nextEvalState } from "../evals/transitions.ts";
 import { changeRun, moved, type RunDocument, type RunUpdate } from "../runs/records.ts";
+import { boundedFailure } from "../records/bounded-failure.ts";
 import { isTerminalRun } from "../runs/transitions.ts";
 import { changeJob, type JobRecord } from "./records.ts";
 
@@ -22,7 +23,8 @@ export async function applyEvents(
     if (body.type === "ready")
       await changeJob(control, job.id, (current) => ({ ...current, address: body.address }));
     if (body.type === "exit") {
-      const { type: _type, ...exit } = body;
+      const failure = body.failure && boundedFailure(body.failure);
+      const exit = { outcome: body.outcome, ...(failure && { failure }) };
       await changeJob(control, job.id, (current) => ({ ...current, exit }));
     }
   }

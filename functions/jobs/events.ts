@@ -2,9 +2,13 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { JobEventBody } from "../../sdk/schema/job.ts";
 import type { Control } from "../control.ts";
 import { evalStream } from "../evals/records.ts";
+import { cut } from "../records/bounded-failure.ts";
 import { runStream, type StreamedEvent } from "../runs/records.ts";
 import { applyEvents } from "./apply.ts";
 import { changeJob, liveJob, staleAttempt, type JobRecord } from "./records.ts";
+
+/** Characters of one log message that people get to see. */
+const MAX_LOG_MESSAGE = 16_000;
 
 export interface SequencedEvent {
   seq: number;
@@ -80,6 +84,6 @@ async function store(
 
 /** What followers of a run see of a container's report. Its state is the control plane's to tell. */
 function streamed(atMs: number, body: JobEventBody): StreamedEvent[] {
-  if (body.type === "log") return [{ atMs, body }];
+  if (body.type === "log") return [{ atMs, body: { ...body, message: cut(body.message, MAX_LOG_MESSAGE) } }];
   return body.type === "run" && body.event.type !== "state" ? [{ atMs, body: body.event }] : [];
 }

@@ -1,6 +1,7 @@
 import { SpotterError, type Failure } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
 import { changeJob, findJob, jobKey, type JobRecord } from "../jobs/records.ts";
+import { boundedFailure } from "../records/bounded-failure.ts";
 import { newJobToken } from "../jobs/tokens.ts";
 
 const LOG_TAIL_LINES = 200;
@@ -56,8 +57,7 @@ export async function noteStarted(control: Control, jobId: string): Promise<void
 
 /** The failure with the last lines of its container, unless it has some. */
 export async function withLogTail(control: Control, jobId: string, failure: Failure): Promise<Failure> {
-  if (failure.logTail !== undefined && failure.logTail.length > 0)
-    return { ...failure, logTail: failure.logTail.slice(-LOG_TAIL_LINES) };
-  const lines = await control.containers.logs(jobId, LOG_TAIL_LINES);
-  return lines.length === 0 ? failure : { ...failure, logTail: lines };
+  if (failure.logTail !== undefined && failure.logTail.length > 0) return boundedFailure(failure);
+  const logTail = await control.containers.logs(jobId, LOG_TAIL_LINES);
+  return boundedFailure(logTail.length === 0 ? failure : { ...failure, logTail });
 }
