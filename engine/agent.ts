@@ -5,12 +5,10 @@
  *
  * @module
  */
-import { join } from "node:path";
 import * as z from "zod/mini";
-import { checkpoint, type Checkpoint } from "../sdk/schema/checkpoint.ts";
+import type { Checkpoint } from "../sdk/schema/checkpoint.ts";
 import { SpotterError, type Failure } from "../sdk/schema/errors.ts";
 import {
-  jobCheckpointUploads,
   JOB_PROTOCOL,
   jobRewardsReply,
   jobSpec,
@@ -20,8 +18,9 @@ import {
   type JobSpec,
 } from "../sdk/schema/job.ts";
 import type { RewardRow, Rollout, Verdict } from "../sdk/schema/rollout.ts";
+import { uploadCheckpoint, type CheckpointUpload } from "./agent/checkpoint.ts";
 import { createEventQueue } from "./agent/event-queue.ts";
-import { downloadFile, listFiles, putFile } from "./agent/files.ts";
+import { downloadFile } from "./agent/files.ts";
 import { beat } from "./agent/heartbeat.ts";
 import { realPace, type Pace } from "./agent/pace.ts";
 import { createTransport } from "./agent/transport.ts";
@@ -38,21 +37,13 @@ export interface JobClientOptions {
   chatTimeoutMs?: number;
   /** A newer attempt owns the job: exit at once and report nothing. */
   onStale?: (error: SpotterError) => void;
-  /** The control plane stayed away for `giveUpAfterMs`; nothing can be reported any more. */
+  /** The control plane stayed away, or refuses what it is told; nothing can be reported any more. */
   onLost?: (error: SpotterError) => void;
 }
 
 export interface JobProgress {
   phase?: string;
   step?: number;
-}
-
-export interface CheckpointUpload {
-  step: number;
-  kind: Checkpoint["kind"];
-  /** Folder whose files become the checkpoint. */
-  dir: string;
-  metrics?: Record<string, number>;
 }
 
 export interface JobClient {
@@ -87,9 +78,6 @@ export interface JobClient {
   /** Stops the heartbeats and everything under way without another word. */
   close(): Promise<void>;
 }
-
-/** Uploads of one checkpoint that run side by side. */
-const PARALLEL_UPLOADS = 4;
 
 /**
  * A client for one job.
@@ -129,6 +117,7 @@ export function createJobClient(env: JobEnvironment, options: JobClientOptions =
     send: (events) => transport.json(`${path}/events`, { attempt: attempt(), events }),
     pace,
     signal: ending.signal,
+    onError: (error) => end(SpotterError.from(error), options.onLost),
   });
 
   function end(error: SpotterError, tell: ((error: SpotterError) => void) | undefined): void {
@@ -181,28 +170,6 @@ export function createJobClient(env: JobEnvironment, options: JobClientOptions =
     throw new SpotterError("reward_invalid", `Judged ${rows.length} rows, got ${verdicts.length} verdicts.`);
   }
 
-  async function uploadCheckpoint({ step, kind, dir, metrics }: CheckpointUpload): Promise<Checkpoint> {
-    const files = await listFiles(dir);
-    const announced = await transport.json(
-      `${path}/checkpoints`,
-      { attempt: attempt(), step, kind, files, ...(metrics === undefined ? {} : { metrics }) },
-      { timeoutMs: 60_000 },
-    );
-    const pending = [...z.parse(jobCheckpointUploads, announced).uploads];
-    const upload = async (): Promise<void> => {
-      for (let next = pending.shift(); next !== undefined; next = pending.shift())
-        await putFile(transport, next.url, join(dir, next.path));
-    };
-    await Promise.all(Array.from({ length: PARALLEL_UPLOADS }, upload));
-    const done = await transport.json(
-      `${path}/checkpoints/${step}/complete`,
-      { attempt: attempt() },
-      // The control plane hashes every file before it answers.
-      { timeoutMs: 300_000 },
-    );
-    return z.parse(checkpoint, done);
-  }
-
   async function stopBeating(): Promise<void> {
     heartbeats.abort();
     await beating;
@@ -239,7 +206,7 @@ export function createJobClient(env: JobEnvironment, options: JobClientOptions =
     putRollouts: async (step, rollouts) => {
       await transport.json(`${path}/rollouts`, { attempt: attempt(), step, rollouts }, { timeoutMs: 60_000 });
     },
-    uploadCheckpoint,
+    uploadCheckpoint: (upload) => uploadCheckpoint(transport, path, attempt(), upload),
     download: (file, to) => downloadFile(transport, file, to),
     exit: async (outcome, failure) => {
       queue.push({ type: "exit", outcome, ...(failure === undefined ? {} : { failure }) });

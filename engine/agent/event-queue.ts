@@ -8,6 +8,8 @@ export interface EventQueueParams {
   send: (events: { seq: number; body: JobEventBody }[]) => Promise<unknown>;
   pace: Pace;
   signal: AbortSignal;
+  /** Nothing more will be delivered. */
+  onError: (error: Error) => void;
   /** Wait this long for more events before a batch leaves. */
   lingerMs?: number;
   maxBatch?: number;
@@ -49,6 +51,7 @@ export function createEventQueue(params: EventQueueParams): EventQueue {
     pump ??= drain()
       .catch((error: unknown) => {
         failed = error instanceof Error ? error : new Error(String(error));
+        params.onError(failed);
       })
       .finally(() => {
         pump = undefined;

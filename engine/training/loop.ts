@@ -7,7 +7,7 @@ import type { EngineApi } from "../onnx/engine-api.ts";
 import type { Batches } from "./batches.ts";
 import { saveCheckpoint } from "./checkpoints.ts";
 import { evaluate } from "./evaluate.ts";
-import type { Progress } from "./progress.ts";
+import { finite, type Progress } from "./progress.ts";
 import type { StartingPoint } from "./starting-point.ts";
 import { runStep, type StepContext } from "./steps.ts";
 import { stopSignal } from "./stop.ts";
@@ -121,7 +121,7 @@ async function save(params: LoopParams, state: LoopState): Promise<void> {
       seed: spec.seed,
       verdicts: state.verdicts,
     },
-    metrics: state.metrics,
+    metrics: finite(state.metrics),
   });
   state.saved = state.finished;
 }

@@ -47,7 +47,7 @@ export function createProgress(client: Pick<JobClient, "report" | "setProgress">
     },
     metrics: (step, metrics) => {
       client.setProgress({ step });
-      client.report({ type: "run", event: { type: "metrics", step, metrics } });
+      client.report({ type: "run", event: { type: "metrics", step, metrics: finite(metrics) } });
     },
     close: () => {
       clearTimeout(timer);
@@ -55,4 +55,9 @@ export function createProgress(client: Pick<JobClient, "report" | "setProgress">
       waiting = undefined;
     },
   };
+}
+
+/** JSON has no NaN: a metric that is not a number is absent. */
+export function finite(metrics: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(metrics).filter(([, value]) => Number.isFinite(value)));
 }

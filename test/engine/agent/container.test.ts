@@ -126,6 +126,16 @@ describe("container", () => {
     expect(code).toBe(EXIT.lost);
   });
 
+  it("leaves when its reports are refused", async () => {
+    const code = await run(({ log }) => {
+      plane.intercept = (request, response) =>
+        request.url?.endsWith("/events") === true && (answer(response, 400, refusal("invalid_input")), true);
+      log.info("refused");
+      return new Promise(() => undefined);
+    });
+    expect(code).toBe(EXIT.lost);
+  });
+
   it("fails when the job cannot be fetched", async () => {
     plane.job = undefined;
     expect(await run(async () => "succeeded")).toBe(EXIT.failed);

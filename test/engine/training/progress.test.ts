@@ -31,6 +31,14 @@ describe("progress", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it("leaves out metrics that are no numbers", () => {
+    const reported: JobEventBody[] = [];
+    const progress = createProgress({ report: (body) => reported.push(body), setProgress: () => undefined });
+    progress.metrics(3, { loss: NaN, kl: Infinity, entropy: 2 });
+    progress.close();
+    expect(reported).toEqual([{ type: "run", event: { type: "metrics", step: 3, metrics: { entropy: 2 } } }]);
+  });
+
   it("never drops a rare phase", () => {
     const { seen, client } = collect();
     const progress = createProgress(client, 400);
