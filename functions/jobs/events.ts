@@ -3,7 +3,7 @@ import type { JobEventBody } from "../../sdk/schema/job.ts";
 import type { Control } from "../control.ts";
 import { evalStream } from "../evals/records.ts";
 import { cut } from "../records/bounded-failure.ts";
-import { runStream, type StreamedEvent } from "../runs/records.ts";
+import { findRun, flushOutbox, runStream, type StreamedEvent } from "../runs/records.ts";
 import { applyEvents } from "./apply.ts";
 import { changeJob, liveJob, staleAttempt, type JobRecord } from "./records.ts";
 
@@ -66,6 +66,8 @@ async function store(
   const batchId = `a${job.attempt}-${bounds.first}-${bounds.last}`;
   let done: number | undefined;
   if (job.kind === "train") {
+    // What the run itself has to tell came before: after a crash it may not be in the stream yet.
+    await flushOutbox(control, await findRun(control, job.owner));
     const entries = events.flatMap(({ body }) => streamed(control.clock.now(), body));
     if (entries.length > 0) await control.store.append(runStream(job.owner), entries, { batchId });
     control.bus.notify(runStream(job.owner));

@@ -46,7 +46,11 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
     clock,
     log,
     redact: redactor.redact,
-    environment: passedOn(options.environment),
+    environment: {
+      ...passedOn(options.environment),
+      // A container's own temporary folder goes with it; compiled code is worth keeping.
+      NODE_COMPILE_CACHE: join(home, "compile-cache"),
+    },
   });
   const notes: string[] = [];
   const isolates = lazyIsolates(async () => {

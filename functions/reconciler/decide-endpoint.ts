@@ -28,6 +28,9 @@ function decideReplica(endpoint: EndpointView, replica: ReplicaView, now: number
   if (replica.state === "draining" || replica.state === "gone") return retire(endpoint, replica);
   if (job.container.state === "unknown" && job.startedAtMs === undefined)
     return [{ type: "launch-job", jobId: job.id }];
+  // Told to end from outside, as when the daemon goes down: no fault of its own, the next one may come at once.
+  if (job.exit?.outcome === "cancelled")
+    return [{ type: "drop-replica", endpoint: endpoint.name, jobId: job.id }];
   const loss = job.exit?.failure ?? lossOf(job, now, policy) ?? endedLoss(job);
   if (loss) {
     const failures = endpoint.startFailures + 1;

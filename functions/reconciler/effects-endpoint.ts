@@ -60,7 +60,12 @@ export async function probeReplica(
 
 /** A replica that is gone leaves the record. */
 export async function dropReplica(control: Control, name: string, jobId: string): Promise<void> {
-  await changeEndpoint(control, name, (current) => current && without(current, jobId));
+  await changeEndpoint(control, name, (current) => {
+    const replica = current?.endpoint.replicas.find((each) => each.jobId === jobId);
+    if (!current || !replica) return undefined;
+    const document = without(current, jobId);
+    return replica.state === "ready" ? changed(document, "lost") : document;
+  });
 }
 
 export async function replicaLost(

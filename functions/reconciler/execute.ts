@@ -42,8 +42,9 @@ export async function execute(control: Control, stops: Stops, action: Action): P
     case "launch-job":
       return launchJob(control, action.jobId);
     case "note-started":
-      await noteStarted(control, action.jobId);
+      // The job last: a crash in between repeats both, and nothing is missed.
       if (action.work?.kind === "train") await noteRunStarted(control, action.work);
+      await noteStarted(control, action.jobId);
       return true;
     case "note-working":
       await (action.work.kind === "train" ? noteRunWorking : noteEvalWorking)(control, action.work);

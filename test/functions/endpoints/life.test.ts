@@ -100,6 +100,23 @@ describe("an endpoint", () => {
     expect(healed.failure).toBeUndefined();
   });
 
+  it("comes back at once after a restart of the daemon took its replica along", async () => {
+    const first = await testPlane({ onEnd: onTestFinished });
+    const { name } = await launch(first);
+    const job = await ready(first, name);
+    await first.reconciler.close();
+    await job.report({ type: "exit", outcome: "cancelled" });
+    first.containers.set(job.id, { state: "exited", exitCode: 0, reason: "done", logTail: [] });
+    const second = await first.restart();
+    second.reconciler.wake();
+    await second.reconciler.settle();
+    expect(await get(second, name)).toMatchObject({
+      ...{ state: "updating", startFailures: 0, replicas: [{ jobId: `serve-${name}-r1-2` }] },
+    });
+    await ready(second, name);
+    expect(await get(second, name)).toMatchObject({ state: "ready" });
+  });
+
   it("fails after three bad starts, with the last lines, and costs nothing from then on (11)", async () => {
     const plane = await testPlane({ onEnd: onTestFinished });
     const { name } = await launch(plane);

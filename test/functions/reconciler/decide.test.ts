@@ -203,6 +203,11 @@ describe("decideEndpoint", () => {
     expect(types(decideEndpoint(view, NOW, policy))).toEqual(expected);
   });
 
+  it("replaces one that was told to end from outside without holding it against it", () => {
+    const view = endpoint({ replicas: [replica({ exit: { outcome: "cancelled" } })] });
+    expect(types(decideEndpoint(view, NOW, policy))).toEqual(["drop-replica"]);
+  });
+
   it("gives up at once on what the user got wrong", () => {
     const failure = { code: "model_not_found", message: "no such folder" };
     const view = endpoint({
