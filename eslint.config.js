@@ -7,6 +7,7 @@ export default tseslint.config(
       "**/node_modules/**",
       "scripts/*.mjs",
       "infra/*.mjs",
+      "bench/peers/**",
       "eslint.config.js",
       ".dependency-cruiser.cjs",
       "test/fixtures/**",

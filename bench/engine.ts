@@ -6,7 +6,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { llama135m } from "./engine/llama-135m.ts";
-import { llamaCppDecode, pythonWithTorch, torchStep } from "./engine/peers.ts";
+import { currentTorch, debianTorch, llamaCppDecode, torchStep } from "./engine/peers.ts";
 import { exec, lastJson, median, type Figures } from "./figures.ts";
 
 const BATCH = 8;
@@ -35,12 +35,17 @@ export async function run(log: (line: string) => void): Promise<Figures> {
 
   const stepArgs = [threads, BATCH, POSITIONS, RANK].map(String);
   const ourStep = (): Promise<OurStep> => ours<OurStep>("train-step.ts", [modelDir, ...stepArgs]);
-  const python = await pythonWithTorch(log, notes);
-  log("training step: ours, PyTorch, ours");
+  const current = await currentTorch(log, notes);
+  const debian = await debianTorch(log, notes);
+  log("training step: ours, PyTorch, ours, Debian's PyTorch, ours");
   const steps = [await ourStep()];
-  const torch = python && (await torchStep(python, stepArgs));
+  const torch = current === undefined ? undefined : await torchStep(current, stepArgs, true);
+  steps.push(await ourStep());
+  const oldTorch = debian === undefined ? undefined : await torchStep(debian, stepArgs, false);
   steps.push(await ourStep());
   const stepMs = median(steps.map((step) => step.stepMs));
+  for (const step of steps) log(`ours: ${JSON.stringify(step)}`);
+  for (const peer of [torch, oldTorch]) if (peer) log(`PyTorch: ${JSON.stringify(peer)}`);
 
   const decodeArgs = [threads, "1,8,32", PROMPT_TOKENS, NEW_TOKENS].map(String);
   const ourDecode = (): Promise<OurDecode> => ours<OurDecode>("decode.ts", [modelDir, ...decodeArgs]);
@@ -54,13 +59,14 @@ export async function run(log: (line: string) => void): Promise<Figures> {
       : null;
   for (const each of decodes) log(`ours: ${JSON.stringify(each)}`);
   if (peer) log(`llama.cpp: ${JSON.stringify(peer)}`);
-  if (torch) log(`PyTorch: ${JSON.stringify(torch)}; ours ${stepMs.toFixed(0)} ms`);
 
   return {
     trainTokensPerS: (BATCH * POSITIONS * 1000) / stepMs,
     torchVersion: torch?.version ?? null,
     trainVsTorch: torch ? torch.eagerMs / stepMs : null,
     trainVsTorchCompile: torch?.compileMs ? torch.compileMs / stepMs : null,
+    debianTorchVersion: oldTorch?.version ?? null,
+    trainVsDebianTorch: oldTorch ? oldTorch.eagerMs / stepMs : null,
     decode1VsLlamaCpp: decodeRatio(1),
     decode8VsLlamaCpp: decodeRatio(8),
     decode32VsLlamaCpp: decodeRatio(32),

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { exec, lastJson, type Finished } from "../figures.ts";
+import { exec, lastJson } from "../figures.ts";
 
 const peers = join(import.meta.dirname, "../peers");
 const cache = join(import.meta.dirname, "../../.cache");
@@ -17,53 +17,51 @@ export interface LlamaCppDecode {
   version: string;
 }
 
-export interface PythonWithTorch {
-  command: string;
-  /** PyTorch 2 and later have torch.compile. */
-  compiles: boolean;
-}
-
 /**
- * A Python that has PyTorch: the one of `SPOTTER_BENCH_PYTHON`, else PyTorch from pip in a folder of its own,
- * else Debian's python3-torch. Undefined, with the reasons in `notes`, where none can be had.
+ * A Python with PyTorch 2 or newer: the one of `SPOTTER_BENCH_PYTHON`, else PyTorch from pip in a folder of
+ * its own. Undefined, with the reason in `notes`, where it cannot be had.
  */
-export async function pythonWithTorch(
+export async function currentTorch(
   log: (line: string) => void,
   notes: string[],
-): Promise<PythonWithTorch | undefined> {
+): Promise<string | undefined> {
   const venv = join(cache, "torch");
-  const candidates = [process.env["SPOTTER_BENCH_PYTHON"], join(venv, "bin/python")].filter(
-    (path) => path !== undefined,
-  );
-  for (const command of candidates) {
-    if (existsSync(command) && (await torchVersion(command))) return found(command);
+  const python = join(venv, "bin/python");
+  for (const command of [process.env["SPOTTER_BENCH_PYTHON"], python]) {
+    if (command !== undefined && existsSync(command) && (await torchVersion(command))) return command;
   }
   log("installing PyTorch with pip (about 3 GB, once)");
-  const steps: [string, string[]][] = [
-    ["python3", ["-m", "venv", venv]],
-    [join(venv, "bin/pip"), ["install", "-q", "torch", "numpy"]],
-  ];
-  let last: Finished | undefined;
-  for (const [command, args] of steps) {
-    last = await exec(command, args, { timeoutMs: 1_800_000 });
-    if (last.code !== 0) break;
+  let last = await exec("python3", ["-m", "venv", venv]);
+  if (last.code === 0) {
+    last = await exec(join(venv, "bin/pip"), ["install", "-q", "torch", "numpy"], { timeoutMs: 1_800_000 });
   }
-  if (last?.code === 0) return found(join(venv, "bin/python"));
-  notes.push(`PyTorch from pip: ${(last?.stderr ?? "").trim().split("\n").at(-1) ?? "failed"}`);
-  if (!(await torchVersion("/usr/bin/python3"))) {
-    await exec("apt-get", ["install", "-y", "-q", "python3-torch"], { timeoutMs: 1_200_000 });
-  }
-  if (await torchVersion("/usr/bin/python3")) return found("/usr/bin/python3");
-  notes.push("PyTorch from apt: python3-torch could not be installed");
+  if (last.code === 0 && (await torchVersion(python))) return python;
+  notes.push(`PyTorch from pip: ${last.stderr.trim().split("\n").at(-1) ?? "failed"}`);
   return undefined;
 }
 
-export async function torchStep(python: PythonWithTorch, args: readonly string[]): Promise<TorchStep> {
+/** Debian's Python with its python3-torch (1.13, OpenBLAS), installed by apt where it is missing. */
+export async function debianTorch(log: (line: string) => void, notes: string[]): Promise<string | undefined> {
+  const python = "/usr/bin/python3";
+  if (await torchVersion(python)) return python;
+  log("installing python3-torch with apt (once)");
+  const install = await exec("apt-get", ["install", "-y", "-q", "python3-torch"], { timeoutMs: 1_200_000 });
+  if (install.code === 0 && (await torchVersion(python))) return python;
+  notes.push(`PyTorch from apt: ${install.stderr.trim().split("\n").at(-1) ?? "failed"}`);
+  return undefined;
+}
+
+/** `compile`: also through torch.compile, which PyTorch has from 2.0 on. */
+export async function torchStep(
+  python: string,
+  args: readonly string[],
+  compile: boolean,
+): Promise<TorchStep> {
   const script = join(peers, "torch/lora_step.py");
-  const result = await exec(python.command, [script, ...args, ...(python.compiles ? ["--compile"] : [])], {
+  const result = await exec(python, [script, ...args, ...(compile ? ["--compile"] : [])], {
     timeoutMs: 1_200_000,
     // Debian's OpenBLAS is told its core type on some machines; a current PyTorch brings its own library.
-    env: python.compiles ? withoutOpenBlas() : process.env,
+    env: compile ? withoutOpenBlas() : process.env,
   });
   if (result.code !== 0) throw new Error(`The PyTorch peer failed:\n${result.stderr}`);
   return lastJson<TorchStep>(result.stdout);
@@ -98,11 +96,6 @@ export async function llamaCppDecode(
 async function torchVersion(python: string): Promise<string | undefined> {
   const result = await exec(python, ["-c", "import torch; print(torch.__version__)"], { timeoutMs: 120_000 });
   return result.code === 0 ? result.stdout.trim() : undefined;
-}
-
-async function found(command: string): Promise<PythonWithTorch> {
-  const version = (await torchVersion(command)) ?? "0";
-  return { command, compiles: Number(version.split(".")[0]) >= 2 };
 }
 
 function withoutOpenBlas(): NodeJS.ProcessEnv {
