@@ -38,7 +38,7 @@ export function createControlPlane(
 ): ControlPlane {
   const upstreams = createUpstreams();
   const control = createControl(deps, {
-    probe: (address) => upstreams.probe(address),
+    probe: (address, accessKey) => upstreams.probe(address, accessKey),
     ...options,
     wake: () => reconciler.wake(),
   });

@@ -17,7 +17,7 @@ export interface Control extends Deps {
   /** Asks the reconciler to look again soon. */
   wake(): void;
   /** Whether a replica lists its models: the last condition before it counts as ready. */
-  probe(address: string): Promise<boolean>;
+  probe(address: string, accessKey: string): Promise<boolean>;
   /** Ends the program that hosts this control plane. */
   shutdown(): void;
 }
@@ -26,7 +26,7 @@ export interface ControlOptions {
   /** SHA-256 of a key that lives as long as this process and is stored nowhere. */
   rootKeyHash?: string;
   wake: () => void;
-  probe: (address: string) => Promise<boolean>;
+  probe: (address: string, accessKey: string) => Promise<boolean>;
   shutdown: () => void;
 }
 

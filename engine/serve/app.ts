@@ -1,3 +1,4 @@
+import { timingSafeEqual } from "node:crypto";
 import { Hono, type Context } from "hono";
 import type { EngineApi } from "../onnx/engine-api.ts";
 import type { TextModel } from "../onnx/text/text-model.ts";
@@ -12,6 +13,8 @@ export interface ServeInfo {
   text: TextModel;
   /** Names it answers to in `/v1/models`. */
   models: string[];
+  /** The Bearer key that every route but `/health` asks for. Default: none. */
+  accessKey?: string;
   /** Milliseconds since the epoch. */
   now: () => number;
   newId: () => string;
@@ -50,6 +53,10 @@ export function createServeApp(engine: EngineApi, info: ServeInfo): Hono<{ Varia
     c.set("requestId", /^[\w-]{1,128}$/.test(given) ? given : info.newId());
     await next();
     c.res.headers.set("x-request-id", c.get("requestId"));
+  });
+  app.use(async (c, next) => {
+    if (c.req.path !== "/health") checkKey(info.accessKey, c.req.header("authorization"));
+    await next();
   });
   app.get("/health", (c) => c.json({ ok: true }));
   app.get("/v1/models", (c) => c.json({ object: "list", data: models }));
@@ -116,6 +123,17 @@ export function createServeApp(engine: EngineApi, info: ServeInfo): Hono<{ Varia
     if (answer.status >= 500) info.onError(error, c.get("requestId"));
     return answer;
   }
+}
+
+/** A replica listens where every program of its machine can reach it, so it answers the gateway only. */
+function checkKey(accessKey: string | undefined, authorization: string | undefined): void {
+  if (accessKey === undefined) return;
+  const [asked, sent] = [`Bearer ${accessKey}`, authorization ?? ""].map((text) => Buffer.from(text));
+  if (asked !== undefined && sent?.length === asked.length && timingSafeEqual(asked, sent)) return;
+  throw new RequestError("A replica answers through its gateway only.", {
+    status: 401,
+    code: "invalid_api_key",
+  });
 }
 
 const UNKNOWN_URL = { status: 404, code: "unknown_url" };

@@ -77,6 +77,7 @@ function createApp(
   return createServeApp(engine, {
     text,
     models: job.kind === "serve" ? [job.endpoint] : [],
+    ...(job.kind === "serve" && job.accessKey !== undefined && { accessKey: job.accessKey }),
     now: () => Date.now(),
     newId: () => ulid(),
     newSeed: () => Math.floor(Math.random() * 2 ** 32),

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Endpoint } from "../../sdk/schema/endpoint.ts";
+import type { Endpoint, Replica } from "../../sdk/schema/endpoint.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
 import { SSE_HEADERS } from "../events/sse.ts";
@@ -46,24 +46,32 @@ export async function forward(control: Control, upstreams: Upstreams, c: Context
   };
   if (readyReplica(endpoint) === undefined && request.stream) return heldStream(control, upstreams, params);
   const replica = await waitForReplica(control, endpoint.name, HOLD_MS, abort.signal);
-  return send(upstreams, params, replica?.address);
+  return send(control, upstreams, params, replica);
 }
 
 async function send(
+  control: Control,
   upstreams: Upstreams,
   { endpoint, path, body, headers, abort }: Forward,
-  address: string | undefined,
+  replica: Replica | undefined,
 ): Promise<Response> {
   if (abort.signal.aborted) throw new SpotterError("user_cancelled", "The client went away.");
-  if (address === undefined) throw notReady(endpoint.name);
-  const upstream = await upstreams.post({ address, path, body, headers, signal: abort.signal });
+  if (replica?.address === undefined) throw notReady(endpoint.name);
+  const accessKey = await control.jobTokens.accessKey(replica.jobId);
+  const upstream = await upstreams.post({
+    address: replica.address,
+    path,
+    body,
+    headers: { ...headers, authorization: `Bearer ${accessKey ?? ""}` },
+    signal: abort.signal,
+  });
   return passOn(upstream, abort, { "x-request-id": headers["x-request-id"] ?? "" });
 }
 
 async function heldStream(control: Control, upstreams: Upstreams, params: Forward): Promise<Response> {
   const { endpoint, abort } = params;
   const replica = await waitForReplica(control, endpoint.name, HOLD_HEADERS_MS, abort.signal);
-  if (replica !== undefined || abort.signal.aborted) return send(upstreams, params, replica?.address);
+  if (replica !== undefined || abort.signal.aborted) return send(control, upstreams, params, replica);
   const headers = { ...SSE_HEADERS, "x-request-id": params.headers["x-request-id"] ?? "" };
   return new Response(comments(control, upstreams, params), { headers });
 }
@@ -86,7 +94,7 @@ function comments(control: Control, upstreams: Upstreams, params: Forward): Read
         if (control.clock.now() >= untilMs) throw notReady(endpoint.name);
         return { value: ping, last: false };
       }
-      const response = await send(upstreams, params, replica.address);
+      const response = await send(control, upstreams, params, replica);
       if (response.status !== 200) return { value: await asEvent(response), last: true };
       upstream = response.body?.getReader();
       return { value: ping, last: upstream === undefined };

@@ -7,7 +7,7 @@ export interface Upstreams {
   /** Loads what the first request needs, in the background. */
   warm(): void;
   /** Whether a replica answers its model list. */
-  probe(address: string): Promise<boolean>;
+  probe(address: string, accessKey: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -48,13 +48,14 @@ export function createUpstreams(): Upstreams {
         });
       }
     },
-    async probe(address) {
+    async probe(address, accessKey) {
       try {
         const { request, agent } = await load();
         const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
         const { statusCode, body } = await request(`http://${address}/v1/models`, {
           dispatcher: agent,
           signal,
+          headers: { authorization: `Bearer ${accessKey}` },
         });
         await body.dump();
         return statusCode === 200;

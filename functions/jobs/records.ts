@@ -74,7 +74,7 @@ export async function changeJob(
     const next = current && change(current.value);
     return next && { value: next };
   });
-  control.jobTokens.forget(id);
+  if (document !== undefined) control.jobTokens.set(id, document);
   return document?.value;
 }
 

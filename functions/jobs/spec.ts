@@ -14,6 +14,7 @@ import { getEndpoint } from "../endpoints/records.ts";
 import { getEval } from "../evals/records.ts";
 import { getRunSpec } from "../runs/records.ts";
 import type { JobRecord } from "./records.ts";
+import { accessKeyOf } from "./tokens.ts";
 
 /** Everything a container needs to know about its job. */
 export async function jobSpecOf(control: Control, job: JobRecord): Promise<JobSpec> {
@@ -52,6 +53,7 @@ async function serveSpec(control: Control, job: JobRecord): Promise<ServeJob> {
     ...base(control, job),
     kind: "serve",
     endpoint: endpoint.name,
+    accessKey: accessKeyOf(job),
     model: endpoint.model,
     ...(checkpoint && { checkpoint: jobCheckpoint(control, job.id, checkpoint, ["model"]) }),
   };

@@ -1,5 +1,5 @@
 import type { Store } from "../ports/store.ts";
-import { createCache } from "../records/cache.ts";
+import { createCache, type Versioned } from "../records/cache.ts";
 import { sameHash, sha256Of } from "../records/hash.ts";
 import { jobKey, type JobRecord } from "./records.ts";
 
@@ -7,14 +7,16 @@ import { jobKey, type JobRecord } from "./records.ts";
 export interface JobTokens {
   /** The job a token belongs to, unless the attempt was fenced. */
   find(token: string): Promise<JobRecord | undefined>;
+  /** What a replica asks of its callers; undefined for unknown jobs. */
+  accessKey(jobId: string): Promise<string | undefined>;
   /** Writers of job records call this. */
-  forget(jobId: string): void;
+  set(jobId: string, document: Versioned<JobRecord>): void;
 }
 
 const PREFIX = "spotter-job.";
 
 export function createJobTokens(store: Store): JobTokens {
-  const cache = createCache(async (id) => (await store.get<JobRecord>(jobKey(id)))?.value);
+  const cache = createCache((id) => store.get<JobRecord>(jobKey(id)));
   return {
     async find(token) {
       const jobId = jobIdOf(token);
@@ -22,7 +24,11 @@ export function createJobTokens(store: Store): JobTokens {
       const job = await cache.get(jobId);
       return job !== undefined && sameHash(job.tokenHash, sha256Of(token)) ? job : undefined;
     },
-    forget: (jobId) => cache.forget(jobId),
+    async accessKey(jobId) {
+      const job = await cache.get(jobId);
+      return job && accessKeyOf(job);
+    },
+    set: (jobId, document) => cache.set(jobId, document),
   };
 }
 
@@ -30,6 +36,14 @@ export function createJobTokens(store: Store): JobTokens {
 export function newJobToken(jobId: string, secret: string): { token: string; hash: string } {
   const token = `${PREFIX}${jobId}.${secret}`;
   return { token, hash: sha256Of(token) };
+}
+
+/**
+ * The key of a replica: both sides can make it, the container from its job's answer and the control plane from
+ * what it stored, and neither is the job token, which must not travel with every chat.
+ */
+export function accessKeyOf(job: JobRecord): string {
+  return sha256Of(`replica ${job.tokenHash}`);
 }
 
 export function isJobToken(token: string): boolean {

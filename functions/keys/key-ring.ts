@@ -1,6 +1,6 @@
 import type { KeyRecord, KeyScope } from "../../sdk/schema/key.ts";
 import type { Store } from "../ports/store.ts";
-import { createCache } from "../records/cache.ts";
+import { createCache, type Versioned } from "../records/cache.ts";
 import { sameHash, sha256Of } from "../records/hash.ts";
 
 /** A key as stored: its hash, never the key. The document id is the start of the hash. */
@@ -20,8 +20,8 @@ export interface KeyHolder {
 export interface KeyRing {
   /** Undefined for unknown and revoked keys. Known keys are answered from memory. */
   find(key: string): Promise<KeyHolder | undefined>;
-  /** Writers call this: the next use of the key reads the Store again. */
-  forget(id: string): void;
+  /** Writers of key documents call this. */
+  set(id: string, document: Versioned<KeyDocument>): void;
 }
 
 export const KEYS = "keys";
@@ -29,9 +29,7 @@ const KEY_PREFIX = "sk-spotter-";
 const RANK: Record<KeyScope, number> = { chat: 0, write: 1, admin: 2 };
 
 export function createKeyRing(store: Store, rootKeyHash: string | undefined): KeyRing {
-  const cache = createCache(
-    async (id) => (await store.get<KeyDocument>({ partition: KEYS, sort: id }))?.value,
-  );
+  const cache = createCache((id) => store.get<KeyDocument>({ partition: KEYS, sort: id }));
   return {
     async find(key) {
       if (!key.startsWith(KEY_PREFIX)) return undefined;
@@ -44,7 +42,7 @@ export function createKeyRing(store: Store, rootKeyHash: string | undefined): Ke
       if (record.revokedAtMs !== undefined) return undefined;
       return { id, scope: record.scope, ...(record.endpoints && { endpoints: record.endpoints }) };
     },
-    forget: (id) => cache.forget(id),
+    set: (id, document) => cache.set(id, document),
   };
 }
 

@@ -31,7 +31,7 @@ export async function revokeKey(control: Control, id: string): Promise<KeyRecord
     const record = { ...current.value.record, revokedAtMs: control.clock.now() };
     return { value: { ...current.value, record } };
   });
-  control.keys.forget(id);
+  if (document !== undefined) control.keys.set(id, document);
   if (document === undefined) {
     throw new SpotterError("not_found", `There is no key ${id}.`, {
       hint: "`spotter key list` shows the keys.",

@@ -42,7 +42,8 @@ export async function probeReplica(
   jobId: string,
   address: string,
 ): Promise<boolean> {
-  if (!(await control.probe(address))) return false;
+  const accessKey = await control.jobTokens.accessKey(jobId);
+  if (accessKey === undefined || !(await control.probe(address, accessKey))) return false;
   const nowMs = control.clock.now();
   await changeEndpoint(control, name, (current) => {
     const replica = current?.endpoint.replicas.find((each) => each.jobId === jobId);

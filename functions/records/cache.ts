@@ -1,25 +1,32 @@
-/** Values kept in memory until their writer says they changed. What is absent is not kept. */
-export interface Cache<T> {
-  get(id: string): Promise<T | undefined>;
-  forget(id: string): void;
+/** A value and its version in the Store. */
+export interface Versioned<T> {
+  value: T;
+  version: number;
 }
 
-export function createCache<T>(load: (id: string) => Promise<T | undefined>): Cache<T> {
-  const known = new Map<string, T>();
-  let writes = 0;
+/** Documents kept in memory, for as long as all their writers are in this process. What is absent is not kept. */
+export interface Cache<T> {
+  get(id: string): Promise<T | undefined>;
+  /** Writers say what they wrote; older news than what is known is ignored. */
+  set(id: string, document: Versioned<T>): void;
+}
+
+export function createCache<T>(load: (id: string) => Promise<Versioned<T> | undefined>): Cache<T> {
+  const known = new Map<string, Versioned<T>>();
+
+  function set(id: string, document: Versioned<T>): void {
+    const before = known.get(id);
+    if (before === undefined || before.version < document.version) known.set(id, document);
+  }
+
   return {
     async get(id) {
-      const hit = known.get(id);
-      if (hit !== undefined) return hit;
-      const before = writes;
-      const value = await load(id);
-      // A write that happened meanwhile may have outdated what was read: use it once, do not keep it.
-      if (value !== undefined && writes === before) known.set(id, value);
-      return value;
+      if (!known.has(id)) {
+        const loaded = await load(id);
+        if (loaded !== undefined) set(id, loaded);
+      }
+      return known.get(id)?.value;
     },
-    forget(id) {
-      writes++;
-      known.delete(id);
-    },
+    set,
   };
 }

@@ -39,6 +39,8 @@ export const jobSpec = z.discriminatedUnion("kind", [
     ...base,
     kind: z.literal("serve"),
     endpoint: z.string(),
+    /** The Bearer key that the replica asks for; the control plane sends it along. Absent: none. */
+    accessKey: z.optional(z.string()),
     model: modelRef,
     checkpoint: z.optional(jobCheckpoint),
   }),

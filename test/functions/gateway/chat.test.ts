@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { CreatedKey } from "../../../sdk/schema/key.ts";
+import type { ServeJob } from "../../../sdk/schema/job.ts";
 import type { OpenAiErrorBody } from "../../../sdk/schema/chat.ts";
 import { testPlane, type TestPlane } from "../../fakes/control-plane.ts";
 import { fakeJob, runningRun } from "../../fakes/job.ts";
@@ -53,6 +54,12 @@ describe("chat through the gateway", () => {
     expect(await response.json()).toEqual({ echo: ask("base", { top_k: 5 }) });
     expect(upstream.requests[0]?.path).toBe(CHAT);
     expect(response.headers.get("x-request-id")).toBeTruthy();
+    const sent = upstream.requests[0]?.request.headers["authorization"];
+    const job = fakeJob(plane, "serve-base-r1-1", 1);
+    const { accessKey } = await job.call<ServeJob>("GET", "");
+    // Its own key, known to the replica from its job: neither the caller's nor the job's token.
+    expect(sent).toBe(`Bearer ${accessKey ?? "none"}`);
+    expect(accessKey).toMatch(/^[0-9a-f]{64}$/);
   });
 
   it("keeps status and body of an upstream error", async () => {
@@ -116,6 +123,7 @@ describe("chat through the gateway", () => {
     const { plane } = await served(echo);
     const { key: chat } = await key(plane);
     await plane.json("POST", CHAT, ask("base"), chat);
+    await fakeJob(plane, "serve-base-r1-1", 1).heartbeat();
     const { store } = plane.control;
     const calls: string[] = [];
     for (const name of ["get", "put", "query", "queryIndex", "append", "read"] as const) {

@@ -46,36 +46,41 @@ describe("update", () => {
 });
 
 describe("a cache", () => {
-  it("asks once until the writer says that it changed", async () => {
+  it("asks once, and then knows what writers tell it", async () => {
     let loads = 0;
-    const cache = createCache(async () => ++loads);
-    expect([await cache.get("a"), await cache.get("a")]).toEqual([1, 1]);
-    cache.forget("a");
-    expect(await cache.get("a")).toBe(2);
+    const cache = createCache(async () => ({ value: `load ${++loads}`, version: 1 }));
+    expect([await cache.get("a"), await cache.get("a")]).toEqual(["load 1", "load 1"]);
+    cache.set("a", { value: "written", version: 2 });
+    expect(await cache.get("a")).toBe("written");
+    expect(loads).toBe(1);
   });
 
-  it("does not keep what was read while it was written", async () => {
-    let stored = "old";
+  it("does not keep what was read before it was written", async () => {
     let release = () => {};
     const gate = new Promise<void>((resolve) => (release = resolve));
     const cache = createCache(async () => {
-      const read = stored;
       await gate;
-      return read;
+      return { value: "old", version: 1 };
     });
     const reading = cache.get("a");
-    stored = "revoked";
-    cache.forget("a");
+    cache.set("a", { value: "revoked", version: 2 });
     release();
-    expect(await reading).toBe("old");
+    expect(await reading).toBe("revoked");
     expect(await cache.get("a")).toBe("revoked");
   });
 
+  it("ignores news that are older than what it knows", async () => {
+    const cache = createCache<string>(async () => undefined);
+    cache.set("a", { value: "third", version: 3 });
+    cache.set("a", { value: "second", version: 2 });
+    expect(await cache.get("a")).toBe("third");
+  });
+
   it("does not keep that there is nothing", async () => {
-    const stored = new Map<string, string>();
+    const stored = new Map<string, { value: string; version: number }>();
     const cache = createCache(async (id) => stored.get(id));
     expect(await cache.get("a")).toBeUndefined();
-    stored.set("a", "there");
+    stored.set("a", { value: "there", version: 1 });
     expect(await cache.get("a")).toBe("there");
   });
 });
