@@ -7,4 +7,4 @@ globalThis.fetch = ((input: string | URL | Request, init?: RequestInit) => {
     return Promise.reject(new Error(`A test tried to reach ${url.host}; tests talk to this machine only.`));
   }
   return realFetch(input, init);
-}) as typeof fetch;
+});
