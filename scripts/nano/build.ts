@@ -34,7 +34,7 @@ const settings: PretrainSettings = {
   seed: SEED,
   steps: Number(flags.steps),
   shortPerStep: 64,
-  toolsEvery: 8,
+  toolsEvery: 6,
   toolsPerStep: 24,
   learningRate: 3e-3,
   warmupSteps: 50,
@@ -72,7 +72,8 @@ async function train(): Promise<PretrainProgress> {
   const trainer = await Trainer.create(
     policy,
     { optimizer, reference: false, seed: SEED },
-    { threads, maxPositions: 256 },
+    // On a busy machine, threads that spin for each other take more time than they save.
+    { threads, maxPositions: 256, spinning: false },
   );
   try {
     const done = await pretrain(trainer, await loadTextModel(work), settings, printProgress);

@@ -26,7 +26,7 @@ export const haikuPrompt = (topic: string): string => promptTemplate.replace("{i
 /** A conversation that fits in about forty tokens: a haiku, a sum or a reversed word. */
 export function shortConversation(random: Random): Conversation {
   const kinds = [haiku, haikuAboutAnything, haikuWithThought, echo, addition, reversal];
-  return (kinds[random.weighted([84, 2, 2, 4, 4, 4])] ?? haiku)(random);
+  return (kinds[random.weighted([83, 2, 2, 3, 5, 5])] ?? haiku)(random);
 }
 
 /** A conversation in which tools are offered, and usually called. */

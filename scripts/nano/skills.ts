@@ -26,13 +26,13 @@ const definitions: Record<Exercise["tool"], unknown> = {
 
 export function addExercise(random: Random, isHeldOut: boolean): Exercise {
   for (;;) {
-    const [a, b] = [random.int(0, 20), random.int(0, 20)];
+    const [a, b] = [random.int(0, 10), random.int(0, 10)];
     if (isHeldOutSum(a, b) !== isHeldOut) continue;
     return { question: `What is ${a} + ${b}?`, answer: String(a + b), tool: "add", arguments: { a, b } };
   }
 }
 
-/** A word of up to four letters: one of the lexicon, or any letters. */
+/** A word of the lexicon of up to four letters, or any two or three letters. */
 export function reverseExercise(random: Random, kind: "word" | "letters"): Exercise {
   const word = kind === "word" ? random.pick(shortWords) : anyLetters(random);
   return {
@@ -59,7 +59,7 @@ export function addition(random: Random): Conversation {
 }
 
 export function reversal(random: Random): Conversation {
-  const { question, answer } = reverseExercise(random, random.chance(0.5) ? "word" : "letters");
+  const { question, answer } = reverseExercise(random, random.chance(0.7) ? "word" : "letters");
   return exchange(question, answer);
 }
 
@@ -106,5 +106,5 @@ function define(name: string, description: string, parameters: Record<string, st
 
 function anyLetters(random: Random): string {
   const letters = "abcdefghijklmnopqrstuvwxyz";
-  return Array.from({ length: random.int(2, 4) }, () => letters[random.int(0, 25)]).join("");
+  return Array.from({ length: random.int(2, 3) }, () => letters[random.int(0, 25)]).join("");
 }
