@@ -3,6 +3,7 @@ import { createBus, type Bus } from "./events/bus.ts";
 import { createRouteTable, type RouteTable } from "./gateway/route-table.ts";
 import { createJobTokens, type JobTokens } from "./jobs/tokens.ts";
 import { createKeyRing, type KeyRing } from "./keys/key-ring.ts";
+import { upcasting } from "./records/upcast.ts";
 import { createSessions, type Sessions } from "./pages/sessions.ts";
 
 /** The ports, and what this process keeps in memory on top of them. Handlers get it as their one argument. */
@@ -32,12 +33,14 @@ export interface ControlOptions {
 
 export function createControl(deps: Deps, options: ControlOptions): Control {
   const nowMs = deps.clock.now();
+  const store = upcasting(deps.store);
   return {
     ...deps,
+    store,
     bus: createBus(deps.clock),
-    keys: createKeyRing(deps.store, options.rootKeyHash),
-    routes: createRouteTable(deps.store),
-    jobTokens: createJobTokens(deps.store),
+    keys: createKeyRing(store, options.rootKeyHash),
+    routes: createRouteTable(store),
+    jobTokens: createJobTokens(store),
     sessions: createSessions(deps.clock, deps.ids),
     startedAtMs: nowMs,
     activity: { lastAtMs: nowMs },

@@ -20,7 +20,7 @@ export async function beginCheckpoint(
       where: "files",
     });
   }
-  await control.store.put(uploadKey(jobId, begin.step), begin);
+  await control.store.put(uploadKey(jobId, begin.step), { ...begin, v: 1 });
   const base = `${control.config.publicUrl()}/jobs/${encodeURIComponent(jobId)}/uploads/${begin.step}`;
   return { uploads: begin.files.map(({ path }) => ({ path, url: `${base}/${encodeURI(path)}` })) };
 }

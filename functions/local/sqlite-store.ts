@@ -13,7 +13,7 @@ import { Connection } from "./sqlite-store/connection.ts";
 import { checkEntries, checkKey } from "./sqlite-store/keys.ts";
 import { queryEntries, queryPartition, toDocument } from "./sqlite-store/queries.ts";
 import { appendBatch, readStream } from "./sqlite-store/streams.ts";
-import { encodeValue } from "./sqlite-store/values.ts";
+import { checksumOf, encodeValue } from "./sqlite-store/values.ts";
 
 export interface SqliteStoreOptions {
   /**
@@ -40,7 +40,7 @@ export class SqliteStore implements Store {
   async get<T>(key: DocumentKey): Promise<Document<T> | undefined> {
     checkKey(key);
     const row = this.#connection.get(
-      "SELECT partition, sort, version, value FROM documents WHERE partition = ? AND sort = ?",
+      "SELECT partition, sort, version, value, crc FROM documents WHERE partition = ? AND sort = ?",
       key.partition,
       key.sort,
     );
@@ -54,12 +54,13 @@ export class SqliteStore implements Store {
     return this.#connection.transaction(() => {
       const version = this.#expect(key, options.ifVersion) + 1;
       this.#connection.run(
-        `INSERT INTO documents (partition, sort, version, value) VALUES (?, ?, ?, ?)
-         ON CONFLICT DO UPDATE SET version = excluded.version, value = excluded.value`,
+        `INSERT INTO documents (partition, sort, version, value, crc) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET version = excluded.version, value = excluded.value, crc = excluded.crc`,
         key.partition,
         key.sort,
         version,
         text,
+        checksumOf(text),
       );
       if (options.indexes !== undefined) this.#replaceEntries(key, options.indexes);
       return version;

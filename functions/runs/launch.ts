@@ -15,6 +15,7 @@ import {
   runStream,
   flushOutbox,
   type RunDocument,
+  type RunSpecDocument,
 } from "./records.ts";
 
 /**
@@ -35,7 +36,8 @@ export async function launchRun(control: Control, spec: RunSpec): Promise<RunDet
 
   const id = `run-${control.ids.next().toLowerCase()}`;
   const document = newDocument(control, id, spec, warnings);
-  await control.store.put(runSpecKey(id), spec, { ifVersion: 0 });
+  const stored: RunSpecDocument = { v: 1, spec };
+  await control.store.put(runSpecKey(id), stored, { ifVersion: 0 });
   await control.store.put(runKey(id), document, { ifVersion: 0, indexes: indexesOf(document.run) });
   await flushOutbox(control, document);
   control.bus.notify(runStream(id));

@@ -24,6 +24,12 @@ export interface RunDocument {
   outbox?: { batchId: string; events: StreamedEvent[] };
 }
 
+/** A spec as stored; it never changes. */
+export interface RunSpecDocument {
+  v: 1;
+  spec: RunSpec;
+}
+
 /** An event as it lies in the stream; its seq is the stream's. */
 export interface StreamedEvent {
   atMs: number;
@@ -58,9 +64,9 @@ export async function getRun(control: Control, id: string): Promise<RunDocument>
 }
 
 export async function getRunSpec(control: Control, id: string): Promise<RunSpec> {
-  const document = await control.store.get<RunSpec>(runSpecKey(id));
+  const document = await control.store.get<RunSpecDocument>(runSpecKey(id));
   if (document === undefined) throw new SpotterError("not_found", `Run ${id} has no spec.`, { where: id });
-  return document.value;
+  return document.value.spec;
 }
 
 export async function runDetail(control: Control, id: string): Promise<RunDetail> {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createControlPlane, type ControlPlane } from "../../functions/app.ts";
@@ -35,6 +35,10 @@ export interface TestPlaneParams {
   probe?: (address: string) => Promise<boolean>;
   publicUrl?: string;
   firstState?: ContainerState;
+  /** A state folder to begin with a copy of. */
+  from?: string;
+  /** When the test begins, by the plane's clock. */
+  startMs?: number;
   /** Ends the plane after the test; vitest's onTestFinished. */
   onEnd: (end: () => Promise<void>) => void;
 }
@@ -42,8 +46,9 @@ export interface TestPlaneParams {
 /** A control plane over a real store and blobs in a temporary folder; time and containers are the test's. */
 export async function testPlane(params: TestPlaneParams): Promise<TestPlane> {
   const home = mkdtempSync(join(tmpdir(), "spotter-plane-"));
+  if (params.from !== undefined) cpSync(params.from, home, { recursive: true });
   const containers = fakeContainers(params.firstState);
-  const clock = fakeClock();
+  const clock = fakeClock(params.startMs);
   params.onEnd(async () => rmSync(home, { recursive: true, force: true }));
   return open(params, home, containers, clock);
 }

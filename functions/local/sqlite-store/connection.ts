@@ -1,8 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite";
-import { storeError, isBusy } from "./errors.ts";
+import { damaged, storeError, isBusy } from "./errors.ts";
 import { migrate } from "./migrations.ts";
+
+const MAX_CHECKED_BYTES = 256 * 1024 * 1024;
 
 export type Row = Record<string, SQLOutputValue>;
 
@@ -23,6 +25,7 @@ export class Connection {
     try {
       useWal(this.#database);
       this.#database.exec(`PRAGMA synchronous = ${synchronous}`);
+      checkPages(this.#database, path);
       migrate(this.#database, path);
       if (maxMiB !== undefined) limitSize(this.#database, maxMiB);
     } catch (error) {
@@ -93,6 +96,16 @@ function useWal(database: DatabaseSync): void {
       Atomics.wait(pause, 0, 0, 20);
     }
   }
+}
+
+/** A damaged file is found at the start, not in the middle of a run; a large one would take too long. */
+function checkPages(database: DatabaseSync, path: string): void {
+  const size = database.prepare(
+    "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size",
+  );
+  if (Number(size.get()?.["bytes"]) > MAX_CHECKED_BYTES) return;
+  const result = database.prepare("PRAGMA quick_check(1)").get()?.["quick_check"];
+  if (result !== "ok") throw damaged(path, String(result));
 }
 
 function limitSize(database: DatabaseSync, maxMiB: number): void {

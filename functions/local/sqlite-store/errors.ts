@@ -14,11 +14,7 @@ export function storeError(error: unknown, path: string): SpotterError {
   if (code === FULL) return diskFull(path, error);
   const message = error instanceof Error ? error.message : String(error);
   if (DAMAGED.has(code)) {
-    return new SpotterError("state_unreadable", `${path} is damaged: ${message}.`, {
-      where: path,
-      hint: "Restore it (and its -wal file) from a backup, or move the folder away to begin with an empty one.",
-      cause: error,
-    });
+    return damaged(path, message, error);
   }
   if (UNUSABLE.has(code)) {
     return new SpotterError("state_unreadable", `Cannot use ${path}: ${message}.`, {
@@ -36,6 +32,14 @@ export function storeError(error: unknown, path: string): SpotterError {
     });
   }
   return new SpotterError("internal", `SQLite refused: ${message}.`, { where: path, cause: error });
+}
+
+export function damaged(path: string, what: string, cause?: unknown): SpotterError {
+  return new SpotterError("state_unreadable", `${path} is damaged: ${what.replace(/\.$/, "")}.`, {
+    where: path,
+    hint: "Move the folder away and restore a backup with `spotter restore FILE`, or begin with an empty one.",
+    cause,
+  });
 }
 
 /** SQLite puts details into the upper bits of its codes. */

@@ -21,6 +21,9 @@ const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (stream, last_seq)
    ) WITHOUT ROWID;
    CREATE UNIQUE INDEX batch_ids ON batches (stream, batch_id) WHERE batch_id IS NOT NULL;`,
+  // What was written before has no checksum and is taken as it is.
+  `ALTER TABLE documents ADD COLUMN crc INTEGER;
+   ALTER TABLE batches ADD COLUMN crc INTEGER;`,
 ];
 
 /** Schema version this build writes. */

@@ -2,7 +2,7 @@ import type { Document, QueryOptions, QueryPage } from "../../ports/store.ts";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import type { Connection, Row } from "./connection.ts";
 import { checkPart } from "./keys.ts";
-import { decodeCursor, encodeCursor } from "./values.ts";
+import { decodeCursor, decodeValue, encodeCursor } from "./values.ts";
 
 const DEFAULT_LIMIT = 100;
 /** No UTF-8 text has this byte, so it sorts behind everything that begins with a prefix. */
@@ -17,7 +17,7 @@ export function queryPartition<T>(
   checkPart("partition", partition);
   const range = rangeOf(["sort"], options);
   const rows = connection.all(
-    `SELECT partition, sort, version, value FROM documents WHERE partition = ? AND ${range.sql} LIMIT ?`,
+    `SELECT partition, sort, version, value, crc FROM documents WHERE partition = ? AND ${range.sql} LIMIT ?`,
     partition,
     ...range.values,
     range.limit + 1,
@@ -37,7 +37,7 @@ export function queryEntries<T>(
   const range = rangeOf(["e.index_sort", "e.partition", "e.sort"], options);
   // CROSS JOIN keeps SQLite from walking the documents first.
   const rows = connection.all(
-    `SELECT e.index_sort, e.partition, e.sort, d.version, d.value
+    `SELECT e.index_sort, e.partition, e.sort, d.version, d.value, d.crc
      FROM entries e CROSS JOIN documents d ON d.partition = e.partition AND d.sort = e.sort
      WHERE e.name = ? AND e.index_partition = ? AND ${range.sql} LIMIT ?`,
     index,
@@ -53,9 +53,10 @@ export function queryEntries<T>(
 }
 
 export function toDocument<T>(row: Row): Document<T> {
+  const key = { partition: String(row["partition"]), sort: String(row["sort"]) };
   return {
-    key: { partition: String(row["partition"]), sort: String(row["sort"]) },
-    value: JSON.parse(String(row["value"])) as T,
+    key,
+    value: decodeValue(row["value"], row["crc"], `${key.partition}/${key.sort}`) as T,
     version: Number(row["version"]),
   };
 }

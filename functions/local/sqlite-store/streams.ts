@@ -1,7 +1,7 @@
 import type { StreamEntry } from "../../ports/store.ts";
 import type { Connection } from "./connection.ts";
 import { checkPart } from "./keys.ts";
-import { encodeValue } from "./values.ts";
+import { checksumOf, decodeValue, encodeValue } from "./values.ts";
 
 /** A batch is one row, kept under the seq of its last event: the seq of the first follows from its length. */
 export function appendBatch(
@@ -26,11 +26,12 @@ export function appendBatch(
     if (events.length === 0) return last;
     const seq = last + events.length;
     connection.run(
-      "INSERT INTO batches (stream, last_seq, batch_id, events) VALUES (?, ?, ?, ?)",
+      "INSERT INTO batches (stream, last_seq, batch_id, events, crc) VALUES (?, ?, ?, ?, ?)",
       stream,
       seq,
       batchId ?? null,
       text,
+      checksumOf(text),
     );
     return seq;
   });
@@ -47,12 +48,12 @@ export function readStream(
   while (entries.length < limit) {
     const position = entries.at(-1)?.seq ?? afterSeq;
     const batch = connection.get(
-      "SELECT last_seq, events FROM batches WHERE stream = ? AND last_seq > ? ORDER BY last_seq LIMIT 1",
+      "SELECT last_seq, events, crc FROM batches WHERE stream = ? AND last_seq > ? ORDER BY last_seq LIMIT 1",
       stream,
       position,
     );
     if (batch === undefined) break;
-    const events = JSON.parse(String(batch["events"])) as unknown[];
+    const events = decodeValue(batch["events"], batch["crc"], `stream ${stream}`) as unknown[];
     const before = Number(batch["last_seq"]) - events.length;
     for (const [index, value] of events.entries()) {
       const seq = before + index + 1;
