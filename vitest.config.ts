@@ -28,6 +28,15 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          name: "chaos",
+          include: ["test/chaos/**/*.test.ts"],
+          testTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          ...shared,
           name: "long",
           include: ["test/long/**/*.test.ts"],
           testTimeout: 600_000,

@@ -1,0 +1,7 @@
+import { reward } from "spotter";
+
+/** Nothing but a function of the answer: two runs of one seed get the same rewards. */
+export const varied = reward((args) => {
+  const text = args.response.content;
+  return new Set(text).size / Math.max(1, text.length);
+});
