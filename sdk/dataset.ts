@@ -1,10 +1,11 @@
+import { basename, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { SpotterError } from "./schema/errors.ts";
 import type { DatasetRow } from "./schema/dataset.ts";
-import { nearestName } from "./schema/parse.ts";
+import type { DatasetSource } from "./schema/run-spec.ts";
+import { checkParams, type ParamTypes, withoutUndefined } from "./dataset-params.ts";
+import { invalidRow, isRow, placeOf, type Row } from "./dataset-rows.ts";
 import { columnText, fillTemplate } from "./prompt-template.ts";
-
-/** One row with the user's own columns. Rewards see it as `args.row`. */
-export type Row = Record<string, unknown>;
 
 /** What the model is asked, and for SFT what it should answer. */
 export interface FormattedRow {
@@ -17,19 +18,35 @@ export interface DatasetParams {
   inputColumn?: string;
   /** Column with the answer SFT learns. */
   outputColumn?: string;
-  /** The user's message; `{input}` and `{any_column}` are filled in. Default `{input}`. */
+  /**
+   * The user's message; `{input}` and `{any_column}` are filled in, other braces stay. `{{name}}` writes
+   * `{name}`. Default `{input}`.
+   */
   promptTemplate?: string;
   /** Default: none. */
   systemPrompt?: string;
+  /** Let the model's chat template write the prompt. False: the model continues the bare text. Default true. */
+  applyChatTemplate?: boolean;
+  /** What {@link Dataset.save} writes where the file's name does not say. Default jsonl. */
+  outputFormat?: "jsonl" | "parquet";
   /** For people; shown with the run. */
   name?: string;
 }
 
-const PARAMS = ["inputColumn", "outputColumn", "promptTemplate", "systemPrompt", "name"] as const;
+export const DATASET_PARAMS = {
+  inputColumn: "string",
+  outputColumn: "string",
+  promptTemplate: "string",
+  systemPrompt: "string",
+  applyChatTemplate: "boolean",
+  outputFormat: ["jsonl", "parquet"],
+  name: "string",
+} as const satisfies ParamTypes;
+type Settings = Pick<Dataset, keyof DatasetParams>;
 
 /**
- * Rows to train or evaluate on. Use {@link Dataset.fromArray} or {@link JsonlDataset}, or extend it with your
- * own `rows()`, and with `format()` where a template is not enough.
+ * Rows to train or evaluate on. Use {@link Dataset.fromArray}, {@link Dataset.fromFile} or {@link HuggingFaceDataset},
+ * or extend it with your own `rows()`, and with `format()` where a template is not enough.
  *
  * @example
  * class Sums extends Dataset {
@@ -42,11 +59,14 @@ export abstract class Dataset {
   outputColumn?: string | undefined;
   promptTemplate?: string | undefined;
   systemPrompt?: string | undefined;
+  applyChatTemplate?: boolean | undefined;
+  outputFormat?: "jsonl" | "parquet" | undefined;
   name?: string | undefined;
   readonly #params: DatasetParams;
 
-  constructor(params: DatasetParams = {}) {
-    checkParams(params);
+  /** @param types Options that a subclass takes beyond {@link DatasetParams}. */
+  constructor(params: DatasetParams = {}, types: ParamTypes = {}) {
+    checkParams(params, { ...DATASET_PARAMS, ...types });
     this.#params = withoutUndefined(params);
     Object.assign(this, this.#params);
   }
@@ -64,6 +84,21 @@ export abstract class Dataset {
     return new ArrayDataset(rows as readonly Row[], params);
   }
 
+  /**
+   * The rows of a file: .jsonl, .json, .csv, .tsv (each also .gz or .zst) or .parquet, read in bounded memory.
+   *
+   * @example
+   * Dataset.fromFile("train.parquet", { inputColumn: "question", columns: ["question", "answer"] });
+   */
+  static fromFile(file: string | URL, params: FileDatasetParams = {}): FileDataset {
+    return new FileDataset(file, params);
+  }
+
+  /** Where the rows come from, if that is a place with revisions. Known once rows were read. */
+  get source(): DatasetSource | undefined {
+    return undefined;
+  }
+
   /** The raw rows, in order. */
   abstract rows(): Iterable<Row> | AsyncIterable<Row>;
 
@@ -72,7 +107,7 @@ export abstract class Dataset {
    * a `messages` or `prompt` column as it is. Override it for anything else.
    */
   format(row: Row): FormattedRow {
-    const settings = this.#settings();
+    const settings = this.settle();
     const completion =
       settings.outputColumn === undefined ? undefined : columnText(row, settings.outputColumn);
     if (settings.inputColumn === undefined && settings.promptTemplate === undefined) {
@@ -89,10 +124,7 @@ export abstract class Dataset {
    */
   async load(): Promise<DatasetRow[]> {
     const loaded: DatasetRow[] = [];
-    for await (const row of this.rows()) {
-      const where = placeOf(row) ?? `row ${loaded.length}${this.name ? ` of ${this.name}` : ""}`;
-      loaded.push(this.#formatted(row, where));
-    }
+    for await (const row of this.formatted()) loaded.push(row);
     if (loaded.length > 0) return loaded;
     throw new SpotterError("dataset_empty", `${this.#what()} has no rows.`, {
       where: this.name,
@@ -100,9 +132,37 @@ export abstract class Dataset {
     });
   }
 
+  /**
+   * Writes the rows with their `messages` (and `completion`) to a .jsonl or .parquet file, which appears
+   * whole or not at all. Resolves to the number of rows.
+   *
+   * @example
+   * await dataset.save("prepared/train.parquet");
+   */
+  async save(path: string): Promise<number> {
+    const { writeRows } = await import("./datasets/index.ts");
+    return writeRows(resolve(path), this.#prepared(), this.settle().outputFormat);
+  }
+
   /** The rows from `start` up to, not including, `end`; negative numbers count from the end. */
   slice(start?: number, end?: number): Dataset {
-    return new SlicedDataset(this, start, end);
+    return new SlicedDataset(this, this.settle(), start, end);
+  }
+
+  /** As {@link load}, one row at a time. */
+  async *formatted(): AsyncIterable<DatasetRow> {
+    this.settle();
+    let index = 0;
+    for await (const row of this.rows()) {
+      const where = placeOf(row) ?? `row ${index}${this.name ? ` of ${this.name}` : ""}`;
+      yield this.#formatted(row, where);
+      index++;
+    }
+  }
+
+  async *#prepared(): AsyncIterable<Row> {
+    for await (const { prompt, completion, row } of this.formatted())
+      yield { ...row, messages: prompt, ...(completion === undefined ? {} : { completion }) };
   }
 
   #formatted(row: unknown, where: string): DatasetRow {
@@ -110,7 +170,8 @@ export abstract class Dataset {
     try {
       const { prompt, completion } = this.format(row);
       if (!Array.isArray(prompt) || prompt.length === 0) throw new Error("format() gave no prompt messages");
-      return { prompt, ...(completion === undefined ? {} : { completion }), row };
+      const template = this.applyChatTemplate === false ? { chatTemplate: false } : {};
+      return { prompt, ...(completion === undefined ? {} : { completion }), ...template, row };
     } catch (error) {
       if (SpotterError.is(error)) throw error;
       throw invalidRow(where, error instanceof Error ? error.message : String(error), error);
@@ -118,12 +179,8 @@ export abstract class Dataset {
   }
 
   /** What was passed wins over what a subclass sets in its fields, which is its default. */
-  #settings(): DatasetParams {
-    const { inputColumn, outputColumn, promptTemplate, systemPrompt } = this;
-    return {
-      ...withoutUndefined({ inputColumn, outputColumn, promptTemplate, systemPrompt }),
-      ...this.#params,
-    };
+  protected settle(): Settings {
+    return Object.assign(this, this.#params);
   }
 
   #what(): string {
@@ -146,24 +203,58 @@ class ArrayDataset extends Dataset {
   }
 }
 
+export interface FileDatasetParams extends DatasetParams {
+  /** Columns to keep. Default all. Of Parquet files only these are read. */
+  columns?: string[];
+}
+
+/** Rows of a file on this machine; {@link Dataset.fromFile} makes one. */
+export class FileDataset extends Dataset {
+  readonly file: string;
+  columns?: string[] | undefined;
+
+  constructor(file: string | URL, params: FileDatasetParams = {}) {
+    const path = resolve(file instanceof URL ? fileURLToPath(file) : file);
+    super({ ...params, name: params.name ?? basename(path) }, { columns: "strings" });
+    this.file = path;
+    this.columns = params.columns;
+  }
+
+  override async *rows(): AsyncIterable<Row> {
+    const { fileRows } = await import("./datasets/index.ts");
+    yield* fileRows(this.file, this.columns, this.rowFormat);
+  }
+
+  /** What is in the file, whatever its name is. */
+  protected get rowFormat(): "jsonl" | undefined {
+    return undefined;
+  }
+}
+
 /** A window on another dataset, which keeps formatting. */
 class SlicedDataset extends Dataset {
-  readonly #source: Dataset;
+  readonly #origin: Dataset;
   readonly #start: number | undefined;
   readonly #end: number | undefined;
 
-  constructor(source: Dataset, start: number | undefined, end: number | undefined) {
+  constructor(origin: Dataset, settings: Settings, start: number | undefined, end: number | undefined) {
     super();
-    const { inputColumn, outputColumn, promptTemplate, systemPrompt, name } = source;
-    Object.assign(this, { inputColumn, outputColumn, promptTemplate, systemPrompt, name });
-    this.#source = source;
+    for (const key of Object.keys(DATASET_PARAMS) as (keyof DatasetParams)[])
+      Object.assign(this, { [key]: settings[key] });
+    this.#origin = origin;
     this.#start = start;
     this.#end = end;
   }
 
+  override get source(): DatasetSource | undefined {
+    const source = this.#origin.source;
+    const cut = `[${this.#start ?? ""}:${this.#end ?? ""}]`;
+    return source && { ...source, split: `(${source.split})${cut}` };
+  }
+
   override async *rows(): AsyncIterable<Row> {
     const all: Row[] = [];
-    for await (const row of this.#source.rows()) {
+    for await (const row of this.#origin.rows()) {
       all.push(row);
       if (this.#end !== undefined && this.#end >= 0 && all.length >= this.#end) break;
     }
@@ -171,32 +262,8 @@ class SlicedDataset extends Dataset {
   }
 
   override format(row: Row): FormattedRow {
-    return this.#source.format(row);
+    return this.#origin.format(row);
   }
-}
-
-const places = new WeakMap<object, string>();
-
-/** Remembers where a row was read, for messages. */
-export function placeRow(row: Row, where: string): Row {
-  places.set(row, where);
-  return row;
-}
-
-export function invalidRow(where: string, what: string, cause?: unknown): SpotterError {
-  return new SpotterError("dataset_invalid", `${where}: ${what}.`, {
-    where,
-    hint: "Correct or remove this row.",
-    cause,
-  });
-}
-
-export function isRow(value: unknown): value is Row {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function placeOf(row: unknown): string | undefined {
-  return isRow(row) ? places.get(row) : undefined;
 }
 
 function ownPrompt(row: Row, systemPrompt: string | undefined): DatasetRow["prompt"] {
@@ -210,26 +277,4 @@ function ownPrompt(row: Row, systemPrompt: string | undefined): DatasetRow["prom
 
 function systemMessages(systemPrompt: string | undefined): DatasetRow["prompt"] {
   return systemPrompt === undefined ? [] : [{ role: "system", content: systemPrompt }];
-}
-
-function checkParams(params: DatasetParams): void {
-  const findings = Object.entries(params).flatMap(([key, value]) => {
-    const near = nearestName(key, PARAMS);
-    if (!(PARAMS as readonly string[]).includes(key)) {
-      return [
-        `  ${key}: unknown key; ${near ? `did you mean "${near}"?` : `known keys: ${PARAMS.join(", ")}`}`,
-      ];
-    }
-    return value === undefined || typeof value === "string"
-      ? []
-      : [`  ${key}: is a ${typeof value}, expected string`];
-  });
-  if (findings.length === 0) return;
-  throw new SpotterError("invalid_input", `The dataset's options are not valid:\n${findings.join("\n")}`, {
-    hint: "Correct the keys named above.",
-  });
-}
-
-function withoutUndefined<T extends object>(value: T): T {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as T;
 }

@@ -1,5 +1,7 @@
 import * as z from "zod/mini";
 import { evalRecord, launchEval, type LaunchEvalInput } from "./schema/eval.ts";
+import type { DatasetRow } from "./schema/dataset.ts";
+import { SpotterError } from "./schema/errors.ts";
 import { parseWith } from "./schema/parse.ts";
 import { type CallOptions, clientOf } from "./client.ts";
 import type { Dataset } from "./dataset.ts";
@@ -66,7 +68,10 @@ export class Eval {
     const client = clientOf(options);
     const { signal } = options;
     const { endpoint, dataset, rewards, secrets = [], ...rest } = this.params;
-    const [packed, code] = await Promise.all([packDataset(dataset), packUserCode(rewardsFile(rewards))]);
+    const [packed, code] = await Promise.all([
+      packDataset(dataset, needsTemplate),
+      packUserCode(rewardsFile(rewards)),
+    ]);
     await Promise.all([uploadDataset(client, packed, signal), uploadUserCode(client, code, signal)]);
     const json: LaunchEvalInput = {
       ...rest,
@@ -87,4 +92,16 @@ export class Eval {
   static list(options: CallOptions & { limit?: number } = {}): Promise<EvalRun[]> {
     return EvalRun.list(options);
   }
+}
+
+function needsTemplate(row: DatasetRow): void {
+  if (row.chatTemplate !== false) return;
+  throw new SpotterError(
+    "dataset_invalid",
+    "An eval asks through chat, and this dataset wants no chat template.",
+    {
+      where: "dataset",
+      hint: "Leave applyChatTemplate out for the dataset of an Eval; evalDataset of a TrainConfig takes both.",
+    },
+  );
 }

@@ -18,7 +18,15 @@ export type {
   ChatToolCall,
   ChatUsage,
 } from "./chat.ts";
-export { Dataset, type DatasetParams, type FormattedRow, type Row } from "./dataset.ts";
+export {
+  Dataset,
+  FileDataset,
+  type DatasetParams,
+  type FileDatasetParams,
+  type FormattedRow,
+} from "./dataset.ts";
+export type { Row } from "./dataset-rows.ts";
+export { HuggingFaceDataset, type HuggingFaceDatasetParams } from "./hugging-face-dataset.ts";
 export { JsonlDataset } from "./jsonl-dataset.ts";
 export { Model, models, type ModelParams } from "./model.ts";
 export { recipes, type GrpoParams, type Recipe, type SftParams, type TrainerParams } from "./recipe.ts";

@@ -1,14 +1,29 @@
 import { nearestName } from "./schema/parse.ts";
-import type { Row } from "./dataset.ts";
+import type { Row } from "./dataset-rows.ts";
+
+const IDENTIFIER = /^[A-Za-z_][\w.-]*$/;
 
 /**
- * Fills `{input}` with the value of the input column and `{column}` with any other; `{{` and `}}` are braces.
- * Throws a plain Error that the dataset turns into one with file and line.
+ * Fills `{input}` with the value of the input column and `{column}` with any other. All other braces stay as
+ * they are, so JSON needs no care; `{{name}}` is the text `{name}`. Throws a plain Error that the dataset
+ * turns into one with file and line.
  */
 export function fillTemplate(template: string, row: Row, inputColumn: string | undefined): string {
-  return template.replaceAll(/\{\{|\}\}|\{([A-Za-z_][\w.-]*)\}/g, (match, name: string | undefined) => {
-    if (name === undefined) return match.charAt(0);
+  // Only braces that were doubled on purpose are halved: JSON ends in "}}" without having begun with "{{".
+  let doubled = 0;
+  return template.replaceAll(/\{\{|\}\}|\{([^{}\n]+)\}/g, (match, name: string | undefined) => {
+    if (match === "{{") {
+      doubled++;
+      return "{";
+    }
+    if (match === "}}") {
+      if (doubled === 0) return match;
+      doubled--;
+      return "}";
+    }
+    if (name === undefined) return match;
     const column = name === "input" && inputColumn !== undefined ? inputColumn : name;
+    if (!Object.hasOwn(row, column) && !IDENTIFIER.test(name)) return match;
     return columnText(row, column);
   });
 }

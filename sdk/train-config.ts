@@ -7,6 +7,7 @@ import { runDetail } from "./schema/run.ts";
 import { type Checkpoint, checkpointIdOf } from "./checkpoint.ts";
 import { type CallOptions, clientOf } from "./client.ts";
 import type { Dataset } from "./dataset.ts";
+import { refuseOverlap } from "./dataset-overlap.ts";
 import { type Model, modelOf } from "./model.ts";
 import type { Recipe } from "./recipe.ts";
 import { type Rewards, rewardsFile, rewardsParam, rewardsSetup } from "./rewards-params.ts";
@@ -19,6 +20,8 @@ export interface TrainConfigParams {
   dataset: Dataset;
   /** Held out; evaluated every `evalEvery` steps of the recipe. */
   evalDataset?: Dataset;
+  /** Allow rows of `evalDataset` whose prompts are trained on. Default false. */
+  allowOverlap?: boolean;
   recipe: Recipe;
   /** Required for reinforcement learning. */
   rewards?: Rewards;
@@ -55,7 +58,7 @@ const text = z.string();
 const checkpointParam = z.union([text, z.looseObject({ id: text })]);
 const datasetParam = z.custom<Dataset>(
   (value) => typeof (value as Dataset | undefined)?.load === "function",
-  "must be a Dataset: Dataset.fromArray(rows), new JsonlDataset(file) or your own subclass",
+  "must be a Dataset: Dataset.fromArray(rows), Dataset.fromFile(path) or your own subclass",
 );
 const configParams = z.strictObject({
   model: z.union([text, z.looseObject({ name: text, ref: z.unknown() })], {
@@ -63,6 +66,7 @@ const configParams = z.strictObject({
   }),
   dataset: datasetParam,
   evalDataset: z.optional(datasetParam),
+  allowOverlap: z.optional(z.boolean()),
   recipe: z.looseObject(
     { kind: z.enum(["rl", "sft"]) },
     { error: "must come from recipes.grpo or recipes.sft" },
@@ -123,8 +127,8 @@ export class TrainConfig {
   /**
    * Uploads what the server lacks, queues the run and returns at once. The run goes on without this process.
    *
-   * @throws SpotterError `dataset_empty`, `dataset_invalid`, `user_code_invalid`, `reward_missing`,
-   * `reward_failed`, `model_not_found`, `checkpoint_not_found`
+   * @throws SpotterError `dataset_empty`, `dataset_invalid`, `datasets_overlap`, `user_code_invalid`,
+   * `reward_missing`, `reward_failed`, `model_not_found`, `checkpoint_not_found`
    */
   async launch(options: CallOptions = {}): Promise<Run> {
     const client = clientOf(options);
@@ -143,6 +147,7 @@ export class TrainConfig {
     const {
       dataset,
       evalDataset,
+      allowOverlap = false,
       recipe,
       rewards,
       startFrom,
@@ -158,6 +163,7 @@ export class TrainConfig {
       evalDataset && packDataset(evalDataset, check),
       rewards && packUserCode(rewardsFile(rewards)),
     ]);
+    if (held && !allowOverlap) refuseOverlap(train.rows, held.rows);
     const spec = parseWith(
       runSpec,
       {

@@ -12,15 +12,19 @@ export interface Packed<Ref> {
   name: string | undefined;
 }
 
+export interface PackedDataset extends Packed<DatasetRef> {
+  rows: DatasetRow[];
+}
+
 /** Loads, formats and hashes a dataset. The same rows always give the same reference. */
 export async function packDataset(
   dataset: Dataset,
   check?: (row: DatasetRow, index: number) => void,
-): Promise<Packed<DatasetRef>> {
+): Promise<PackedDataset> {
   const rows = await dataset.load();
   if (check) rows.forEach(check);
   const bytes = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
-  const { name, inputColumn } = dataset;
+  const { name, inputColumn, source } = dataset;
   // Loading it takes a tenth of the time that importing the whole package may take.
   const { createHash } = await import("node:crypto");
   const ref: DatasetRef = {
@@ -28,8 +32,9 @@ export async function packDataset(
     rows: rows.length,
     ...(inputColumn === undefined ? {} : { inputColumn }),
     ...(name === undefined ? {} : { name }),
+    ...(source === undefined ? {} : { source }),
   };
-  return { ref, bytes, name };
+  return { ref, bytes, name, rows };
 }
 
 /** Bundles rewards, tools or an environment into one module. esbuild is loaded only here. */

@@ -34,7 +34,10 @@ export function createPromptCodec(model: TextModel, variables: Record<string, un
   function promptOf(row: DatasetRow): Prompt {
     const before = known.get(row);
     if (before !== undefined) return before;
-    const text = chatTemplate?.render(messagesOf(row), { variables }) ?? "";
+    const text =
+      row.chatTemplate === false
+        ? bareText(row)
+        : (chatTemplate?.render(messagesOf(row), { variables }) ?? "");
     const prompt = { text, ids: tokenizer.encode(text) };
     known.set(row, prompt);
     return prompt;
@@ -44,7 +47,9 @@ export function createPromptCodec(model: TextModel, variables: Record<string, un
     promptIds: (row) => promptOf(row).ids,
     completionIds: (row, completion) => {
       const ids = tokenizer.encode(
-        answerText(chatTemplate, promptOf(row).text, messagesOf(row), completion, variables),
+        row.chatTemplate === false
+          ? completion
+          : answerText(chatTemplate, promptOf(row).text, messagesOf(row), completion, variables),
       );
       const end = ids.findIndex((id) => stopIds.includes(id));
       // Sampling stops at the end of the turn, so what a template writes after it is never learnt.
@@ -58,6 +63,13 @@ export function createPromptCodec(model: TextModel, variables: Record<string, un
     stopIds,
     contextLength: model.contextLength,
   };
+}
+
+/** What a row without the chat template asks: its messages' texts as they stand, a blank line between them. */
+function bareText(row: DatasetRow): string {
+  return messagesOf(row)
+    .map(({ content }) => (typeof content === "string" ? content : ""))
+    .join("\n\n");
 }
 
 /** Messages as text-only templates take them, exactly as a served model sees them. */

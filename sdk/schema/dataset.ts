@@ -8,6 +8,8 @@ import { positiveInt, sha256, timestampMs } from "./common.ts";
 export const datasetRow = z.object({
   prompt: z.array(z.looseObject({ role: z.string(), content: z.unknown() })),
   completion: z.optional(z.string()),
+  /** False: the prompt's text goes to the model as it is, without the model's chat template. */
+  chatTemplate: z.optional(z.boolean()),
   row: z.record(z.string(), z.unknown()),
 });
 export type DatasetRow = z.infer<typeof datasetRow>;

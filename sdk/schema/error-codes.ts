@@ -15,6 +15,9 @@ export const ERROR_CODES = {
   checkpoint_mismatch: "user", // the checkpoint belongs to another base model, adapter or rank
   dataset_empty: "user",
   dataset_invalid: "user", // a row that cannot be used, with file and line
+  dataset_not_found: "user", // no such repository, revision, config or split on the hub
+  datasets_overlap: "user", // rows to train on are among those to evaluate on
+  hub_gated: "user", // the hub wants a login, or its terms accepted
   user_code_invalid: "user", // does not bundle, or does not export what is needed
   reward_missing: "user", // no reward is exported
   reward_failed: "user", // a reward threw
@@ -37,6 +40,7 @@ export const ERROR_CODES = {
   queue_full: "capacity",
   endpoint_not_ready: "capacity",
   disk_full: "capacity",
+  hub_rate_limited: "capacity", // the hub answered 429 for longer than we waited
   // Cancelled
   user_cancelled: "cancelled",
   // Failures
@@ -55,6 +59,7 @@ export const ERROR_CODES = {
   numeric_failure: "system", // NaN or infinity in a gradient
   engine_failed: "system",
   daemon_unreachable: "system",
+  hub_unreachable: "system", // no answer from the hub, or only server errors
   version_mismatch: "system", // SDK and daemon of different versions, and the daemon is busy
   timeout: "system",
   internal: "system",

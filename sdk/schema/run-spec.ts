@@ -2,6 +2,15 @@ import * as z from "zod/mini";
 import { nonNegativeInt, positiveInt, sha256 } from "./common.ts";
 import { checkpointId, modelRef } from "./model.ts";
 
+/** Where on a hub rows came from: the revision is pinned to a commit. */
+export const datasetSource = z.strictObject({
+  repo: z.string(),
+  config: z.optional(z.string()),
+  split: z.string(),
+  commit: z.string(),
+});
+export type DatasetSource = z.infer<typeof datasetSource>;
+
 /** Rows uploaded beforehand (`POST /datasets`), by content hash. */
 export const datasetRef = z.strictObject({
   sha256,
@@ -9,6 +18,7 @@ export const datasetRef = z.strictObject({
   /** Column that fills `{input}` of the prompt template. */
   inputColumn: z.optional(z.string()),
   name: z.optional(z.string()),
+  source: z.optional(datasetSource),
 });
 export type DatasetRef = z.infer<typeof datasetRef>;
 

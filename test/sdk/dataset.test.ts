@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { Dataset, type Row } from "../../sdk/dataset.ts";
+import { Dataset } from "../../sdk/dataset.ts";
+import type { Row } from "../../sdk/dataset-rows.ts";
 
 const words = [{ keywords: "rain" }, { keywords: "snow" }, { keywords: "wind" }];
 const options = { inputColumn: "keywords", promptTemplate: "Write a haiku about {input}." };

@@ -7,6 +7,16 @@ describe("fillTemplate", () => {
     expect(fillTemplate('{input} {level} {tags} {{"x"}} {}', row, "q")).toBe('2 + 2 3 ["a"] {"x"} {}');
   });
 
+  it("leaves the braces of JSON and of other text alone", () => {
+    const row = { q: "x", "my column": "y" };
+    const text = 'Answer as {"a": {"b": 1}} or { x }, {1}, {}, }} {';
+    expect(fillTemplate(text, row, "q")).toBe(text);
+    expect(fillTemplate('{my column} {{{input}}} \\boxed{{answer}} {"a": {"b": {}}}', row, "q")).toBe(
+      'y {x} \\boxed{answer} {"a": {"b": {}}}',
+    );
+    expect(() => fillTemplate("\\boxed{answer}", row, "q")).toThrow('no column "answer"');
+  });
+
   it("does not fill what a value brings along", () => {
     expect(fillTemplate("{input}", { q: "{secret} $&", secret: "no" }, "q")).toBe("{secret} $&");
   });

@@ -8,6 +8,7 @@ import { HASH, runDetailOf } from "./records.ts";
 
 const rewards = new URL("../fixtures/sdk/rewards.ts", import.meta.url);
 const dataset = Dataset.fromArray([{ keywords: "rain" }], { inputColumn: "keywords", name: "words" });
+const held = Dataset.fromArray([{ keywords: "snow" }], { inputColumn: "keywords" });
 const base: TrainConfigParams = {
   model: "spotter/nano",
   dataset,
@@ -46,7 +47,7 @@ describe("config.spec", () => {
   it("is the whole resolved run and sends nothing", async () => {
     const spec = await new TrainConfig({
       ...base,
-      evalDataset: dataset,
+      evalDataset: held,
       rewards: { file: rewards, names: ["short"], timeoutMs: 500 },
       secrets: ["JUDGE"],
       adapter: "lora",
@@ -61,7 +62,7 @@ describe("config.spec", () => {
       kind: "rl",
       model: { name: "spotter/nano" },
       dataset: { sha256, rows: 1, inputColumn: "keywords", name: "words" },
-      evalDataset: { sha256 },
+      evalDataset: { rows: 1 },
       rewards: { names: ["short"], timeoutMs: 500, maxMissingShare: 0.2, code: { secrets: ["JUDGE"] } },
       adapter: { kind: "lora", rank: 16 },
       startFrom: { checkpoint: "run0@7", mode: "weights" },
@@ -69,6 +70,18 @@ describe("config.spec", () => {
       limits: { durationMs: 1000 },
       seed: 0,
     });
+  });
+
+  it("refuses to evaluate on prompts that are trained on, unless that is wanted", async () => {
+    const both = Dataset.fromArray([{ keywords: "snow" }, { keywords: "rain", other: 1 }], {
+      inputColumn: "keywords",
+    });
+    await expect(new TrainConfig({ ...base, evalDataset: both }).spec()).rejects.toMatchObject({
+      code: "datasets_overlap",
+      message: '1 of the 2 prompts of evalDataset are trained on, for example "rain".',
+    });
+    const allowed = await new TrainConfig({ ...base, evalDataset: both, allowOverlap: true }).spec();
+    expect(allowed.evalDataset?.rows).toBe(2);
   });
 
   it("takes a checkpoint alone as the place to continue from", async () => {

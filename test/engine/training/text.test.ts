@@ -31,6 +31,13 @@ describe("sft sequences", () => {
     expect(sequence.mask).toEqual([0, 0, 0, 0, 0, 1, 1, 1]);
   });
 
+  it("continue the bare text of rows without a chat template", () => {
+    const row = { ...promptRow("hi", "yo"), chatTemplate: false };
+    const sequence = sftSequence(codec(), row, 1);
+    expect(sequence.ids).toEqual(ids("hiyo$"));
+    expect(sequence.mask).toEqual([0, 0, 1, 1, 1]);
+  });
+
   it("name the row that has no completion or is too long", () => {
     expect(() => sftSequence(codec(), promptRow("hi"), 7)).toThrow(
       expect.objectContaining({ code: "dataset_invalid", where: "dataset row 7" }),
