@@ -3,12 +3,14 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
 import { checkDataset } from "../datasets/datasets.ts";
 import { resolveModel } from "../gateway/resolve.ts";
+import { redacted } from "../secrets/redacted.ts";
 import { checkRewards } from "../runs/check-rewards.ts";
 import { changeEval, evalIndexes, evalKey, getEval, type EvalDocument } from "./records.ts";
 import { isTerminalEval } from "./transitions.ts";
 
 /** Accepts an eval: its endpoint, dataset and rewards exist. The reconciler starts the work. */
-export async function launchEval(control: Control, spec: LaunchEval): Promise<EvalRecord> {
+export async function launchEval(control: Control, given: LaunchEval): Promise<EvalRecord> {
+  const spec = redacted(control.secrets, given);
   const endpoint = await resolveModel(control, spec.endpoint, "endpoint");
   if (endpoint.state === "failed" || endpoint.state === "stopped" || endpoint.state === "stopping") {
     throw new SpotterError("endpoint_failed", `Endpoint "${endpoint.name}" is ${endpoint.state}.`, {

@@ -3,6 +3,7 @@ import type { JobEventBody } from "../../sdk/schema/job.ts";
 import type { Control } from "../control.ts";
 import { evalStream } from "../evals/records.ts";
 import { cut } from "../records/bounded-failure.ts";
+import { redacted } from "../secrets/redacted.ts";
 import { findRun, flushOutbox, runStream, type StreamedEvent } from "../runs/records.ts";
 import { applyEvents } from "./apply.ts";
 import { changeJob, liveJob, staleAttempt, type JobRecord } from "./records.ts";
@@ -29,6 +30,7 @@ export async function receiveEvents(
   events: readonly SequencedEvent[],
 ): Promise<number> {
   const job = await liveJob(control, jobId, attempt);
+  events = redacted(control.secrets, events);
   const { batch } = job;
   const again = batch ? events.filter(({ seq }) => seq >= batch.first && seq <= batch.last) : [];
   const isWhole = batch !== undefined && again.length === batch.last - batch.first + 1;

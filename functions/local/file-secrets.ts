@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Secrets } from "../ports/secrets.ts";
 import { atomicWrite } from "./atomic-write.ts";
+import { createRedactor, type Redactor } from "./redactor.ts";
 import { diskError, errorCode } from "./disk-error.ts";
 
 const content = z.object({ v: z.literal(1), secrets: z.record(z.string(), z.string()) });
@@ -10,20 +11,20 @@ const content = z.object({ v: z.literal(1), secrets: z.record(z.string(), z.stri
 const NAME = /^(?!__)[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
 export interface FileSecretsOptions {
-  /** Told every value that is set or resolved, so that logs can hide it. */
-  onValue?: (value: string) => void;
+  /** Learns every value, so that logs can hide it. Default: one of its own. */
+  redactor?: Redactor;
 }
 
 /** Secrets in one JSON file that only the owner can read. */
 export class FileSecrets implements Secrets {
   readonly #path: string;
-  readonly #onValue: (value: string) => void;
+  readonly #redactor: Redactor;
   /** Changes are read-modify-write: one at a time. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(path: string, options: FileSecretsOptions = {}) {
     this.#path = path;
-    this.#onValue = options.onValue ?? (() => {});
+    this.#redactor = options.redactor ?? createRedactor();
   }
 
   async set(name: string, value: string): Promise<void> {
@@ -33,7 +34,7 @@ export class FileSecrets implements Secrets {
         hint: "Use letters, digits and _, not beginning with a digit or __, up to 128 characters, like HF_TOKEN.",
       });
     }
-    this.#onValue(value);
+    this.#redactor.add(value);
     await this.#change((secrets) => secrets.set(name, value));
   }
 
@@ -50,10 +51,18 @@ export class FileSecrets implements Secrets {
     const granted: [string, string][] = names.map((name) => {
       const value = secrets.get(name);
       if (value === undefined) throw missing(name);
-      this.#onValue(value);
       return [name, value];
     });
     return Object.fromEntries(granted);
+  }
+
+  redact(text: string): string {
+    return this.#redactor.redact(text);
+  }
+
+  /** Reads the file, so that what an earlier process was told is hidden from the start. */
+  async learn(): Promise<void> {
+    await this.#load();
   }
 
   async #change(edit: (secrets: Map<string, string>) => void): Promise<void> {
@@ -80,7 +89,11 @@ export class FileSecrets implements Secrets {
       throw diskError(error, this.#path);
     }
     const parsed = content.safeParse(parseJson(text));
-    if (parsed.success) return new Map(Object.entries(parsed.data.secrets));
+    if (parsed.success) {
+      const secrets = new Map(Object.entries(parsed.data.secrets));
+      for (const value of secrets.values()) this.#redactor.add(value);
+      return secrets;
+    }
     throw new SpotterError("state_unreadable", `${this.#path} is not a file of secrets.`, {
       where: this.#path,
       hint: "Restore it from a backup, or move it away and set the secrets again with `spotter secret set`.",

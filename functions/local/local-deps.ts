@@ -39,6 +39,8 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
   const redactor = createRedactor();
   const logFile = openLogFile(join(home, "daemon.log"));
   const log = createJsonLog({ clock, write: (line) => logFile.write(line), redact: redactor.redact });
+  const secrets = new FileSecrets(join(home, "secrets.json"), { redactor });
+  await secrets.learn();
   const store = new SqliteStore(join(home, "state.db"));
   const containers = await ProcessContainers.open({
     home: join(home, "containers"),
@@ -67,7 +69,7 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
     blobs: new FileBlobs(join(home, "blobs")),
     containers,
     isolates,
-    secrets: new FileSecrets(join(home, "secrets.json"), { onValue: redactor.add }),
+    secrets,
     clock,
     ids: systemIds(),
     log,

@@ -5,4 +5,9 @@ export interface Secrets {
   remove(name: string): Promise<void>;
   /** Values of the granted names; a missing one is `not_found` and names it. */
   resolve(names: readonly string[]): Promise<Record<string, string>>;
+  /**
+   * The text with every value this process knows of replaced. Values shorter than six characters stay: they
+   * would blank out ordinary words.
+   */
+  redact(text: string): string;
 }

@@ -2,9 +2,11 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { RunEventBody } from "../../sdk/schema/event.ts";
 import type { Run, RunDetail } from "../../sdk/schema/run.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
+import { checkWebhooks } from "../webhooks/deliveries.ts";
 import { getCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import { checkDataset } from "../datasets/datasets.ts";
+import { redacted } from "../secrets/redacted.ts";
 import { checkRewards } from "./check-rewards.ts";
 import {
   indexesOf,
@@ -22,7 +24,8 @@ import {
  * Accepts a run: everything it refers to exists and its rewards were tried on a few rows. The id is final
  * at once; the reconciler starts the work.
  */
-export async function launchRun(control: Control, spec: RunSpec): Promise<RunDetail> {
+export async function launchRun(control: Control, given: RunSpec): Promise<RunDetail> {
+  const spec = redacted(control.secrets, given);
   await checkDataset(control, spec.dataset, "dataset");
   if (spec.evalDataset) await checkDataset(control, spec.evalDataset, "evalDataset");
   if (spec.evalEvery !== null && !spec.evalDataset) {
@@ -31,14 +34,16 @@ export async function launchRun(control: Control, spec: RunSpec): Promise<RunDet
       hint: "Give an evalDataset, or leave evalEvery out.",
     });
   }
+  if (spec.webhooks) await checkWebhooks(control, spec.webhooks);
   if (spec.startFrom) await checkStart(control, spec, spec.startFrom.checkpoint);
   const warnings = spec.rewards ? await checkRewards(control, spec.rewards, spec.dataset.sha256) : [];
 
+  if (spec !== given) warnings.push("The value of a secret stood in the spec; it was replaced.");
   const id = `run-${control.ids.next().toLowerCase()}`;
   const document = newDocument(control, id, spec, warnings);
   const stored: RunSpecDocument = { v: 1, spec };
   await control.store.put(runSpecKey(id), stored, { ifVersion: 0 });
-  await control.store.put(runKey(id), document, { ifVersion: 0, indexes: indexesOf(document.run) });
+  await control.store.put(runKey(id), document, { ifVersion: 0, indexes: indexesOf(document) });
   await flushOutbox(control, document);
   control.bus.notify(runStream(id));
   control.wake();
@@ -76,6 +81,8 @@ function newDocument(control: Control, id: string, spec: RunSpec, warnings: stri
     run,
     losses: 0,
     ...(spec.limits.durationMs !== undefined && { durationMs: spec.limits.durationMs }),
+    ...(spec.limits.stallMs !== undefined && { stallMs: spec.limits.stallMs }),
+    ...(spec.webhooks !== undefined && { webhooks: spec.webhooks }),
     outbox: outbox(control, 1, [
       { type: "state", state: "queued" },
       ...warnings.map((message): RunEventBody => ({ type: "log", level: "warn", message })),

@@ -4,6 +4,7 @@ import { parseWith } from "../../sdk/schema/parse.ts";
 import type { Control } from "../control.ts";
 import type { DocumentKey } from "../ports/store.ts";
 import { sha256Of } from "../records/hash.ts";
+import { redacted } from "../secrets/redacted.ts";
 import { stepKey } from "../records/step-key.ts";
 import { runStream, type StreamedEvent } from "./records.ts";
 
@@ -27,7 +28,9 @@ export async function saveRollouts(
   step: number,
   rollouts: Rollout[],
 ): Promise<RolloutIndex> {
-  const bytes = new TextEncoder().encode(rollouts.map((each) => `${JSON.stringify(each)}\n`).join(""));
+  const bytes = new TextEncoder().encode(
+    rollouts.map((each) => `${JSON.stringify(redacted(control.secrets, each))}\n`).join(""),
+  );
   const sha256 = sha256Of(bytes);
   const blob = `runs/${runId}/rollouts/${step}-a${attempt}.jsonl`;
   await control.blobs.put(blob, bytes, { sha256 });

@@ -3,6 +3,7 @@ import type { RewardSetup } from "../../sdk/schema/run-spec.ts";
 import type { UserCodeExport } from "../../sdk/schema/user-code.ts";
 import type { IsolateHandle, IsolateResult } from "../ports/isolates.ts";
 import { combineVerdict } from "./combine.ts";
+import { redacted } from "../secrets/redacted.ts";
 import { loadedIsolate } from "./loaded.ts";
 import { getUserCode, type UserCodeDeps } from "./records.ts";
 import { selectRewards } from "./select-rewards.ts";
@@ -29,12 +30,12 @@ export async function judgeRows(
     const batch = rows.slice(start, start + BATCH_ROWS);
     const byReward = await callRewards(handle, rewards, batch, setup.timeoutMs, options.signal);
     for (const index of batch.keys()) {
-      verdicts.push(
-        combineVerdict(
-          rewards,
-          byReward.map((results) => results[index]),
-        ),
+      const verdict = combineVerdict(
+        rewards,
+        byReward.map((results) => results[index]),
       );
+      // Reasons and errors are the user's own text, and go on into rollouts, logs and answers.
+      verdicts.push(redacted(deps.secrets, verdict));
     }
   }
   return verdicts;

@@ -14,6 +14,8 @@ export interface CliContext {
   signal: AbortSignal;
   /** Text piped in, for commands that read it. */
   readInput: () => Promise<string>;
+  /** The answer to a question, typed unseen at a terminal; without one, what is piped in. */
+  readSecret: (question: string) => Promise<string>;
 }
 
 export interface CliStreams {
@@ -22,6 +24,7 @@ export interface CliStreams {
   env: NodeJS.ProcessEnv;
   signal: AbortSignal;
   readInput: () => Promise<string>;
+  readSecret?: CliContext["readSecret"];
 }
 
 export function createContext(streams: CliStreams): CliContext {
@@ -29,7 +32,8 @@ export function createContext(streams: CliStreams): CliContext {
   const isTerminal = out.isTTY === true && env.TERM !== "dumb" && !env.CI;
   // https://no-color.org: present and not empty means no colour, whatever its value.
   const isColored = out.isTTY === true && env.TERM !== "dumb" && !env.NO_COLOR;
-  return { out, err, isTerminal, colors: createColors(isColored), signal, readInput };
+  const { readSecret = async () => (await readInput()).replace(/\r?\n$/, "") } = streams;
+  return { out, err, isTerminal, colors: createColors(isColored), signal, readInput, readSecret };
 }
 
 /** One line on standard output. */

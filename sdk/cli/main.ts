@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
 import { SpotterError } from "../schema/errors.ts";
 import { createContext, printJson, type CliContext, type CliStreams } from "./context.ts";
+import { readHidden } from "./read-hidden.ts";
 import { createProgram } from "./program.ts";
 
 /** Exit codes: done, failed, bad input, interrupted. */
@@ -21,6 +22,10 @@ export async function main(words: readonly string[], streams: Partial<CliStreams
     env: process.env,
     signal: interrupt.signal,
     readInput: readStandardInput,
+    ...(process.stdin.isTTY &&
+      streams.readInput === undefined && {
+        readSecret: (question) => readHidden(question, process.stdin, process.stderr, interrupt.signal),
+      }),
     ...streams,
   });
   try {

@@ -8,6 +8,7 @@ import {
   type IsolateOutcome,
   type UserCodeExport,
 } from "../../../sdk/schema/user-code.ts";
+import { createRedactor, type Redactor } from "../redactor.ts";
 import type { IsolateBundle } from "../../ports/isolates.ts";
 import { BUNDLE_MODULE, configText, MAIN_MODULE, outboundModule } from "./config.ts";
 import { IsolateFailure } from "./failure.ts";
@@ -43,6 +44,7 @@ export class Isolate {
   readonly #bundle: IsolateBundle;
   readonly #settings: IsolateSettings;
   readonly #source: SplitBundle;
+  readonly #redactors: Redactor[];
   #process: IsolateProcess | undefined;
   #folder: string | undefined;
   /** Settles, and never rejects, when the last start has. */
@@ -55,6 +57,9 @@ export class Isolate {
     this.#bundle = bundle;
     this.#settings = settings;
     this.#source = splitBundle(bundle.code);
+    this.#redactors = Object.entries(bundle.secrets).map(([name, value]) =>
+      createRedactor([value], `[secret ${name}]`),
+    );
   }
 
   /** Whether nothing has run since the process started. */
@@ -202,9 +207,7 @@ export class Isolate {
   }
 
   #redact(text: string): string {
-    // Very short values would black out half of every message and hide nothing.
-    const values = Object.entries(this.#bundle.secrets).filter(([, value]) => value.length >= 4);
-    return values.reduce((result, [name, value]) => result.replaceAll(value, `[secret ${name}]`), text);
+    return this.#redactors.reduce((result, { redact }) => redact(result), text);
   }
 }
 

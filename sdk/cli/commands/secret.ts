@@ -4,6 +4,9 @@ import { Secret } from "../../secret.ts";
 import { type CliContext, print, printJson } from "../context.ts";
 import { noun, verb } from "../verb.ts";
 
+/** The control plane does not hide shorter values in what it stores and logs. */
+const MIN_HIDDEN_LENGTH = 6;
+
 export function secretCommand(context: CliContext): Command {
   return noun("secret", "Named values that rewards may be granted", [
     set(context),
@@ -14,11 +17,11 @@ export function secretCommand(context: CliContext): Command {
 
 function set(context: CliContext): Command {
   return verb(
-    "set <name> [value]",
-    "Set a secret; without a value, what is piped in, so that no shell history keeps it",
+    "set <name>",
+    "Set a secret to what is piped in, or typed unseen: no shell history and no list of processes has it",
     "pass show judge | spotter secret set JUDGE_KEY",
-  ).action(async (name: string, value: string | undefined, options: { json?: boolean }) => {
-    const text = value ?? (await context.readInput()).replace(/\r?\n$/, "");
+  ).action(async (name: string, options: { json?: boolean }) => {
+    const text = await context.readSecret(`Value of ${name}: `);
     if (text === "") {
       throw new SpotterError("invalid_input", `There is no value for ${name}.`, {
         hint: `Pipe it in: printf %s "$VALUE" | spotter secret set ${name}`,
@@ -27,6 +30,10 @@ function set(context: CliContext): Command {
     await Secret.set(name, text, { signal: context.signal });
     if (options.json) return printJson(context, { name });
     print(context, `Set ${name}.`);
+    if (text.length < MIN_HIDDEN_LENGTH) {
+      const least = `${MIN_HIDDEN_LENGTH} characters`;
+      context.err.write(`It has less than ${least}: logs will show it where it occurs, like any word.\n`);
+    }
   });
 }
 

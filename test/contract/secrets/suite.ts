@@ -54,6 +54,12 @@ export function secretsContract(name: string, create: () => Promise<SecretsFixtu
       });
     });
 
+    it("replaces values in text once they are set, but none that could be a word", async () => {
+      await secrets.set("LONG", "hunter-2-hunter");
+      await secrets.set("SHORT", "abcde");
+      expect(secrets.redact("say hunter-2-hunter and abcde")).toBe("say [redacted] and abcde");
+    });
+
     it("keeps all of many that are set at the same time", async () => {
       const names = Array.from({ length: 20 }, (_, n) => `SECRET_${String(n).padStart(2, "0")}`);
       await Promise.all(names.map((secret) => secrets.set(secret, `value of ${secret}`)));

@@ -1,6 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { FileSecrets } from "../../../functions/local/file-secrets.ts";
+import { createRedactor } from "../../../functions/local/redactor.ts";
 import { useFolder } from "./use-folder.ts";
 
 const folder = useFolder();
@@ -17,11 +18,16 @@ it("keeps the file for its owner alone, and leaves no other", async () => {
 });
 
 it("tells the log which values to hide", async () => {
-  const hidden: string[] = [];
-  const options = { onValue: (value: string) => hidden.push(value) };
-  await new FileSecrets(folder("secrets.json"), options).set("A", "value-a");
-  await new FileSecrets(folder("secrets.json"), options).resolve(["A"]);
-  expect(hidden).toEqual(["value-a", "value-a"]);
+  const first = new FileSecrets(folder("secrets.json"));
+  expect(first.redact("is value-a")).toBe("is value-a");
+  await first.set("A", "value-a");
+  expect(first.redact("is value-a")).toBe("is [redacted]");
+  // As after a restart: known before anybody was granted it, and still after it is removed.
+  const redactor = createRedactor();
+  const second = new FileSecrets(folder("secrets.json"), { redactor });
+  await second.learn();
+  await second.remove("A");
+  expect(redactor.redact("is value-a")).toBe("is [redacted]");
 });
 
 it.each(["{", "[]", '{"v":2,"secrets":{}}', '{"v":1,"secrets":{"A":1}}'])(

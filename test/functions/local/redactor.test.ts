@@ -15,6 +15,17 @@ it("hides a value inside JSON and inside a URL", () => {
   expect(redact(`https://host/?key=${encodeURIComponent(value)}`)).toBe("https://host/?key=[redacted]");
 });
 
+it("hides a value of several lines also where they are apart, but no short line of it", () => {
+  const { redact } = createRedactor(["-----BEGIN KEY-----\nMIIEvQIBADANBgkq\nand\n"]);
+  expect(redact("1 MIIEvQIBADANBgkq 2 and 3")).toBe("1 [redacted] 2 and 3");
+});
+
+it("hides a value inside JSON inside JSON", () => {
+  const value = 'with "quotes"';
+  const twice = JSON.stringify({ line: JSON.stringify({ value }) });
+  expect(createRedactor([value]).redact(twice)).not.toContain("quotes");
+});
+
 it("hides the whole of a value that contains another one", () => {
   const redactor = createRedactor(["secret"]);
   redactor.add("my-secret-key");
@@ -22,11 +33,12 @@ it("hides the whole of a value that contains another one", () => {
 });
 
 it("leaves words alone that are too short to be secrets", () => {
-  expect(createRedactor(["on", ""]).redact("on and on")).toBe("on and on");
+  expect(createRedactor(["on", "", "abcde"]).redact("on and abcde on")).toBe("on and abcde on");
+  expect(createRedactor(["abcdef"]).redact("abcdef")).toBe("[redacted]");
 });
 
 it("never lets a value through, in any text", () => {
-  const value = fc.string({ minLength: 4, maxLength: 12 }).filter((text) => !"[redacted]".includes(text));
+  const value = fc.string({ minLength: 6, maxLength: 14 }).filter((text) => !"[redacted]".includes(text));
   fc.assert(
     fc.property(value, fc.string(), fc.string(), (secret, before, after) => {
       const shown = createRedactor([secret]).redact(`${before}\u0001${secret}\u0001${after}`);

@@ -46,6 +46,14 @@ describe("spotter secret", () => {
     expect((await runCli("secret list", { url })).out).toBe("JUDGE\n");
     expect((await runCli("secret remove JUDGE", { url })).code).toBe(0);
     expect((await runCli("secret set JUDGE", { url })).code).toBe(2);
+    const short = await runCli("secret set JUDGE", { url, input: "abcde" });
+    expect(short).toMatchObject({ code: 0, err: expect.stringContaining("less than 6") as string });
+  });
+
+  it("takes no value as an argument, where shells and other users would see it", async () => {
+    const { url, requests } = await fakeServer({});
+    expect((await runCli("secret set JUDGE s3cret", { url })).code).toBe(2);
+    expect(requests).toEqual([]);
   });
 });
 
