@@ -9,7 +9,7 @@ import { getLlama } from "node-llama-cpp";
 const [path, threads, batches, promptTokens, newTokens] = process.argv.slice(2);
 const llama = await getLlama({ gpu: false, build: "never", maxThreads: Number(threads), logLevel: "error" });
 const model = await llama.loadModel({ modelPath: path });
-const vocabulary = 49000;
+const vocabulary = 48900;
 const prompt = (seed, length) =>
   Array.from({ length }, (_, index) => 200 + ((seed * 7919 + index * 31) % vocabulary));
 
