@@ -1,10 +1,29 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { SpotterError } from "../sdk/schema/errors.ts";
+import type { JobFile } from "../sdk/schema/job.ts";
 import type { ModelRef } from "../sdk/schema/model.ts";
+import type { JobClient } from "./agent.ts";
 
 /** Models that come with the package, and their folder beside this file (in the source as in dist). */
 const SHIPPED: Record<string, string> = { "spotter/nano": "nano" };
+
+/**
+ * The folder of a job's model. Stored weights are fetched from the control plane, which has them since they
+ * were pushed: no start of a container asks a hub.
+ *
+ * @throws SpotterError `model_not_found`.
+ */
+export async function fetchedModelFolder(
+  model: ModelRef,
+  files: readonly JobFile[] | undefined,
+  client: Pick<JobClient, "download">,
+  folder: string,
+): Promise<string> {
+  if (files === undefined) return modelFolder(model);
+  await Promise.all(files.map((file) => client.download(file, join(folder, file.path))));
+  return folder;
+}
 
 /**
  * The folder with config.json, weights and tokenizer of a model: one shipped with the package, or an
@@ -16,12 +35,22 @@ const SHIPPED: Record<string, string> = { "spotter/nano": "nano" };
  */
 export async function modelFolder(model: ModelRef): Promise<string> {
   const shipped = SHIPPED[model.name];
-  if (shipped === undefined && !isAbsolute(model.name))
-    throw notFound(model.name, "is not a model known here");
+  if (shipped === undefined && !isAbsolute(model.name)) throw notStored(model.name);
   const folder = shipped === undefined ? model.name : join(import.meta.dirname, "models", shipped);
   const config = await stat(join(folder, "config.json")).catch(() => undefined);
   if (config?.isFile() !== true) throw notFound(model.name, `has no config.json in ${folder}`);
   return folder;
+}
+
+function notStored(name: string): SpotterError {
+  return new SpotterError(
+    "model_not_found",
+    `Model "${name}" does not come with the package and is not stored here.`,
+    {
+      where: "model.name",
+      hint: `Store its weights once with \`spotter model pull hf:${name}\`, or use ${Object.keys(SHIPPED).join(", ")}.`,
+    },
+  );
 }
 
 function notFound(name: string, why: string): SpotterError {

@@ -16,6 +16,7 @@ import { register } from "./http/register.ts";
 import type { Route } from "./http/route.ts";
 import { jobRoutes } from "./jobs/routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
+import { modelRoutes } from "./models/routes.ts";
 import { pageRoutes } from "./pages/routes.ts";
 import { createReconciler, type Reconciler } from "./reconciler/reconciler.ts";
 import { runRoutes } from "./runs/routes.ts";
@@ -94,3 +95,4 @@ export function allRoutes(control: Control, upstreams: Upstreams): Route[] {
     ...pageRoutes(control),
   ];
 }
+    ...modelRoutes(control),

@@ -32,7 +32,8 @@ export interface CallOptions {
 export interface RequestOptions {
   query?: Record<string, string | number | undefined>;
   json?: unknown;
-  body?: Uint8Array;
+  /** A Blob may be a file that is read as it is sent. */
+  body?: Uint8Array | Blob;
   signal?: AbortSignal | undefined;
   /** Time for one try. Default 60,000. */
   timeoutMs?: number;

@@ -9,7 +9,7 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { ServeJob } from "../../sdk/schema/job.ts";
 import type { JobClient } from "../agent.ts";
 import type { ContainerContext } from "../agent/container.ts";
-import { modelFolder } from "../model-files.ts";
+import { fetchedModelFolder } from "../model-files.ts";
 import type { EngineApi } from "../onnx/engine-api.ts";
 import { startEngine } from "../onnx/engine-client.ts";
 import { loadTextModel, type TextModel } from "../onnx/text/text-model.ts";
@@ -60,13 +60,15 @@ async function materialise(
   workDir: string,
 ): Promise<{ modelDir: string; adapterDir?: string }> {
   const { checkpoint } = job;
-  if (checkpoint === undefined) return { modelDir: await modelFolder(job.model) };
+  const base = () =>
+    fetchedModelFolder(checkpoint?.model ?? job.model, job.modelFiles, client, join(workDir, "model"));
+  if (checkpoint === undefined) return { modelDir: await base() };
   const dir = join(workDir, "checkpoint");
   const wanted = checkpoint.files.filter(({ path }) => path.startsWith("model/"));
   await Promise.all(wanted.map((file) => client.download(file, join(dir, file.path))));
   const modelDir = join(dir, "model");
   if (checkpoint.kind === "full") return { modelDir };
-  return { modelDir: await modelFolder(checkpoint.model), adapterDir: modelDir };
+  return { modelDir: await base(), adapterDir: modelDir };
 }
 
 function createApp(

@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { JobCheckpoint, TrainJob } from "../../sdk/schema/job.ts";
 import type { JobClient } from "../agent.ts";
-import { modelFolder } from "../model-files.ts";
+import { fetchedModelFolder } from "../model-files.ts";
 import { readTrainerState } from "./checkpoints.ts";
 import type { VerdictCount } from "./verdicts.ts";
 
@@ -33,7 +33,7 @@ export async function startingPoint(
   workDir: string,
 ): Promise<StartingPoint> {
   const { spec, start, resume } = job;
-  const base = await modelFolder(spec.model);
+  const base = await fetchedModelFolder(spec.model, job.modelFiles, client, join(workDir, "model"));
   if (resume !== undefined) return resumed(resume, client, join(workDir, "resume"), base);
   const fresh = { finishedSteps: 0, inheritedSteps: 0, verdicts: { judged: 0, missing: 0 } };
   if (start === undefined) return { ...fresh, weights: { modelDir: base } };

@@ -3,6 +3,7 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 import { getCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import { defaultName, identityDifferences } from "./identity.ts";
+import { pinnedModel } from "../models/models.ts";
 import { changeEndpoint, getEndpoint, type EndpointDocument } from "./records.ts";
 import { isServing, nextEndpointState } from "./transitions.ts";
 
@@ -10,7 +11,8 @@ import { isServing, nextEndpointState } from "./transitions.ts";
  * Launches an endpoint, or finds the one that the same launch made before. Returns at once; the reconciler
  * starts the replica. The same name with another identity is a `conflict` unless `recreate`.
  */
-export async function launchEndpoint(control: Control, launch: LaunchEndpoint): Promise<Endpoint> {
+export async function launchEndpoint(control: Control, asked: LaunchEndpoint): Promise<Endpoint> {
+  const launch = { ...asked, model: await pinnedModel(control, asked.model) };
   if (launch.checkpoint !== undefined) await checkCheckpoint(control, launch, launch.checkpoint);
   const name = launch.name ?? defaultName(launch);
   const document = await changeEndpoint(control, name, (current) =>

@@ -11,6 +11,7 @@ import { getCheckpoint, jobCheckpoint, jobFile, lastCheckpoint } from "../checkp
 import type { Control } from "../control.ts";
 import { datasetBlob, getDataset } from "../datasets/datasets.ts";
 import { getEndpoint } from "../endpoints/records.ts";
+import { storedFiles } from "../models/models.ts";
 import { getEval } from "../evals/records.ts";
 import { getRunSpec } from "../runs/records.ts";
 import type { JobRecord } from "./records.ts";
@@ -31,6 +32,7 @@ export async function jobSpecOf(control: Control, job: JobRecord): Promise<JobSp
 /** The files of a job by the part of their URL behind `/files/`: exactly what it may read. */
 export function filesOf(spec: JobSpec): Map<string, JobFile> {
   const files: JobFile[] = [];
+  if (spec.kind !== "eval") files.push(...(spec.modelFiles ?? []));
   if (spec.kind === "serve") files.push(...(spec.checkpoint?.files ?? []));
   else files.push(spec.dataset);
   if (spec.kind === "train") {
@@ -49,12 +51,16 @@ async function serveSpec(control: Control, job: JobRecord): Promise<ServeJob> {
   const { endpoint } = await getEndpoint(control, job.owner);
   const checkpoint =
     endpoint.checkpoint === undefined ? undefined : await getCheckpoint(control, endpoint.checkpoint);
+  // An adapter lies on the very weights it was trained on; full weights need no others.
+  const base = checkpoint === undefined ? endpoint.model : checkpoint.model;
+  const modelFiles = checkpoint?.kind === "full" ? undefined : await storedFiles(control, job.id, base);
   return {
-    ...base(control, job),
+    ...common(control, job),
     kind: "serve",
     endpoint: endpoint.name,
     accessKey: accessKeyOf(job),
     model: endpoint.model,
+    ...(modelFiles && { modelFiles }),
     ...(checkpoint && { checkpoint: jobCheckpoint(control, job.id, checkpoint, ["model"]) }),
   };
 }
@@ -63,12 +69,14 @@ async function trainSpec(control: Control, job: JobRecord): Promise<TrainJob> {
   const spec = await getRunSpec(control, job.owner);
   const last = await lastCheckpoint(control, job.owner);
   const start = spec.startFrom && (await getCheckpoint(control, spec.startFrom.checkpoint));
+  const modelFiles = await storedFiles(control, job.id, spec.model);
   const startParts = spec.startFrom?.mode === "weights" ? (["model"] as const) : BOTH;
   return {
-    ...base(control, job),
+    ...common(control, job),
     kind: "train",
     runId: job.owner,
     spec,
+    ...(modelFiles && { modelFiles }),
     dataset: await datasetFile(control, job, spec.dataset),
     ...(spec.evalDataset && { evalDataset: await datasetFile(control, job, spec.evalDataset) }),
     ...(last && { resume: jobCheckpoint(control, job.id, last, BOTH) }),
@@ -81,7 +89,7 @@ const BOTH = ["model", "trainer"] as const;
 async function evalSpec(control: Control, job: JobRecord): Promise<EvalJob> {
   const { record, endpoint } = await getEval(control, job.owner);
   return {
-    ...base(control, job),
+    ...common(control, job),
     kind: "eval",
     evalId: record.id,
     spec: record.spec,
@@ -91,7 +99,7 @@ async function evalSpec(control: Control, job: JobRecord): Promise<EvalJob> {
   };
 }
 
-function base(control: Control, job: JobRecord) {
+function common(control: Control, job: JobRecord) {
   return {
     protocol: JOB_PROTOCOL,
     id: job.id,

@@ -1,12 +1,14 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { RunEventBody } from "../../sdk/schema/event.ts";
 import type { Run, RunDetail } from "../../sdk/schema/run.ts";
+import type { ModelRef } from "../../sdk/schema/model.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import { checkWebhooks } from "../webhooks/deliveries.ts";
 import { getCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import { checkDataset } from "../datasets/datasets.ts";
 import { redacted } from "../secrets/redacted.ts";
+import { pinnedModel } from "../models/models.ts";
 import { checkRewards } from "./check-rewards.ts";
 import {
   indexesOf,
@@ -25,7 +27,8 @@ import {
  * at once; the reconciler starts the work.
  */
 export async function launchRun(control: Control, given: RunSpec): Promise<RunDetail> {
-  const spec = redacted(control.secrets, given);
+  const safe = redacted(control.secrets, given);
+  const spec = { ...safe, model: await startModel(control, safe) };
   await checkDataset(control, spec.dataset, "dataset");
   if (spec.evalDataset) await checkDataset(control, spec.evalDataset, "evalDataset");
   if (spec.evalEvery !== null && !spec.evalDataset) {
@@ -38,7 +41,7 @@ export async function launchRun(control: Control, given: RunSpec): Promise<RunDe
   if (spec.startFrom) await checkStart(control, spec, spec.startFrom.checkpoint);
   const warnings = spec.rewards ? await checkRewards(control, spec.rewards, spec.dataset.sha256) : [];
 
-  if (spec !== given) warnings.push("The value of a secret stood in the spec; it was replaced.");
+  if (safe !== given) warnings.push("The value of a secret stood in the spec; it was replaced.");
   const id = `run-${control.ids.next().toLowerCase()}`;
   const document = newDocument(control, id, spec, warnings);
   const stored: RunSpecDocument = { v: 1, spec };
@@ -48,6 +51,13 @@ export async function launchRun(control: Control, given: RunSpec): Promise<RunDe
   control.bus.notify(runStream(id));
   control.wake();
   return runDetail(control, id);
+}
+
+/** A run that starts from a checkpoint stays with the weights that one was trained from. */
+async function startModel(control: Control, { model, startFrom }: RunSpec): Promise<ModelRef> {
+  const start = startFrom && (await getCheckpoint(control, startFrom.checkpoint));
+  const isSame = start?.model.name === model.name && model.revision === undefined;
+  return isSame ? start.model : pinnedModel(control, model);
 }
 
 async function checkStart(control: Control, spec: RunSpec, id: string): Promise<void> {

@@ -25,6 +25,9 @@ export const jobCheckpoint = z.object({
 });
 export type JobCheckpoint = z.infer<typeof jobCheckpoint>;
 
+/** The files of stored weights, for a model that neither comes with the package nor lies in a folder. */
+const modelFiles = z.optional(z.array(jobFile));
+
 const base = {
   protocol: z.literal(JOB_PROTOCOL),
   id: z.string(),
@@ -42,6 +45,7 @@ export const jobSpec = z.discriminatedUnion("kind", [
     /** The Bearer key that the replica asks for; the control plane sends it along. Absent: none. */
     accessKey: z.optional(z.string()),
     model: modelRef,
+    modelFiles,
     checkpoint: z.optional(jobCheckpoint),
   }),
   z.object({
@@ -49,6 +53,7 @@ export const jobSpec = z.discriminatedUnion("kind", [
     kind: z.literal("train"),
     runId: z.string(),
     spec: runSpec,
+    modelFiles,
     dataset: jobFile,
     evalDataset: z.optional(jobFile),
     /** The run's own last complete checkpoint after a lost attempt: go on at `step + 1`. */

@@ -1,0 +1,151 @@
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import type { JobFile } from "../../sdk/schema/job.ts";
+import type { ModelFile, ModelRecord, ModelRef, PushModel, PushModelReply } from "../../sdk/schema/model.ts";
+import { nearestName } from "../../sdk/schema/nearest-name.ts";
+import { jobFile } from "../checkpoints/records.ts";
+import type { Control } from "../control.ts";
+import type { DocumentKey } from "../ports/store.ts";
+import { sha256Of } from "../records/hash.ts";
+import { collect, update } from "../records/update.ts";
+
+const MODELS = "models";
+
+interface Manifest {
+  v: 1;
+  files: ModelFile[];
+}
+
+/**
+ * Takes note of the files of a model and says which are missing; once none is, the name means these weights.
+ * Asking again is harmless, so an upload that was cut off goes on where it ended.
+ *
+ * @throws SpotterError `conflict` if the name means other weights, `model_corrupt` without config or weights.
+ */
+export async function pushModel(control: Control, push: PushModel): Promise<PushModelReply> {
+  const files = [...push.files].sort((a, b) => (a.path < b.path ? -1 : 1));
+  checkWhole(push.name, files);
+  const sha256 = manifestHash(files);
+  refuseOther(push, sha256, (await findModel(control, push.name))?.sha256);
+  await control.store.put(manifestKey(sha256), { v: 1, files } satisfies Manifest);
+  const missing: string[] = [];
+  for (const file of files) {
+    const info = await control.blobs.head(modelBlob(sha256, file.path));
+    if (info?.size !== file.size) missing.push(file.path);
+  }
+  if (missing.length > 0) return { sha256, missing };
+  const record: ModelRecord = {
+    v: 1,
+    name: push.name,
+    sha256,
+    files,
+    bytes: files.reduce((sum, { size }) => sum + size, 0),
+    ...(push.source && { source: push.source }),
+    createdAtMs: control.clock.now(),
+  };
+  const written = await update<ModelRecord>(control.store, modelKey(push.name), (current) => {
+    if (current?.value.sha256 === sha256) return undefined;
+    refuseOther(push, sha256, current?.value.sha256);
+    return { value: record };
+  });
+  return { sha256, missing: [], model: written?.value ?? record };
+}
+
+/** Stores one announced file; a body that hashes otherwise is refused and not kept. */
+export async function putModelFile(
+  control: Control,
+  sha256: string,
+  path: string,
+  body: ReadableStream<Uint8Array>,
+): Promise<void> {
+  const file = (await findManifest(control, sha256))?.files.find((each) => each.path === path);
+  if (file === undefined) {
+    throw new SpotterError("not_found", `No model ${sha256} with a file ${path} was announced.`, {
+      where: path,
+      hint: "Announce it first with POST /models.",
+    });
+  }
+  await control.blobs.put(modelBlob(sha256, path), body, { sha256: file.sha256 });
+}
+
+export async function findModel(control: Control, name: string): Promise<ModelRecord | undefined> {
+  return (await control.store.get<ModelRecord>(modelKey(name)))?.value;
+}
+
+export async function getModel(control: Control, name: string): Promise<ModelRecord> {
+  const found = await findModel(control, name);
+  if (found !== undefined) return found;
+  const records = await collect<ModelRecord>((after) => control.store.query(MODELS, after ? { after } : {}));
+  const near = nearestName(
+    name,
+    records.map((each) => each.name),
+  );
+  throw new SpotterError("model_not_found", `No weights are stored under the name "${name}".`, {
+    where: "model",
+    hint: near ? `Did you mean "${near}"?` : "Store them with `spotter model push`.",
+  });
+}
+
+/** A name of stored weights with the manifest it means now; every other model as it is. */
+export async function pinnedModel(control: Control, model: ModelRef): Promise<ModelRef> {
+  if (model.revision !== undefined) return model;
+  const found = await findModel(control, model.name);
+  return found === undefined ? model : { ...model, revision: found.sha256 };
+}
+
+/** The files of stored weights as a container fetches them; undefined for models that are not stored here. */
+export async function storedFiles(
+  control: Control,
+  jobId: string,
+  model: ModelRef,
+): Promise<JobFile[] | undefined> {
+  const { revision } = model;
+  const manifest = revision === undefined ? undefined : await findManifest(control, revision);
+  if (revision === undefined || manifest === undefined) return undefined;
+  return manifest.files.map((file) => ({
+    ...jobFile(control, jobId, modelBlob(revision, file.path), file),
+    path: file.path,
+  }));
+}
+
+export function modelBlob(sha256: string, path: string): string {
+  return `models/${sha256}/${path}`;
+}
+
+async function findManifest(control: Control, sha256: string): Promise<Manifest | undefined> {
+  return (await control.store.get<Manifest>(manifestKey(sha256)))?.value;
+}
+
+function modelKey(name: string): DocumentKey {
+  return { partition: MODELS, sort: name };
+}
+
+function manifestKey(sha256: string): DocumentKey {
+  return { partition: "model-files", sort: sha256 };
+}
+
+function manifestHash(files: readonly ModelFile[]): string {
+  return sha256Of(files.map(({ path, size, sha256 }) => `${path} ${size} ${sha256}\n`).join(""));
+}
+
+function checkWhole(name: string, files: readonly ModelFile[]): void {
+  const paths = files.map(({ path }) => path);
+  const lacking = [
+    ...(paths.includes("config.json") ? [] : ["config.json"]),
+    ...(paths.includes("tokenizer.json") ? [] : ["tokenizer.json"]),
+    ...(paths.some((path) => path.endsWith(".safetensors")) ? [] : ["*.safetensors"]),
+  ];
+  if (lacking.length === 0 && new Set(paths).size === paths.length) return;
+  const what = lacking.length > 0 ? `lacks ${lacking.join(", ")}` : "names a file twice";
+  throw new SpotterError("model_corrupt", `The model "${name}" ${what}.`, {
+    where: "files",
+    hint: "A model has config.json, tokenizer.json and its weights as safetensors.",
+  });
+}
+
+function refuseOther(push: PushModel, sha256: string, stored: string | undefined): void {
+  if (push.replace || stored === undefined || stored === sha256) return;
+  throw new SpotterError("conflict", `Other weights are stored under the name "${push.name}".`, {
+    where: "name",
+    hint: "Choose another name, or replace them: --replace, replace: true.",
+  });
+}
