@@ -37,6 +37,15 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          name: "browser",
+          include: ["test/browser/**/*.test.ts"],
+          testTimeout: 30_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          ...shared,
           name: "long",
           include: ["test/long/**/*.test.ts"],
           testTimeout: 600_000,

@@ -92,7 +92,7 @@ export function allRoutes(control: Control, upstreams: Upstreams): Route[] {
     ...secretRoutes(control),
     ...jobRoutes(control),
     ...gatewayRoutes(control, upstreams),
-    ...pageRoutes(control),
+    ...pageRoutes(control, upstreams),
   ];
 }
     ...modelRoutes(control),

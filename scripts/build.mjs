@@ -1,5 +1,6 @@
 // Compiles sdk/, functions/ and engine/ to dist/, file for file, with declarations, and copies the
-// shipped models. `--if-stale` does nothing when no source is newer than the last build.
+// shipped models, and bundles what the pages load in a browser. `--if-stale` does nothing when no source
+// is newer than the last build.
 import { spawnSync } from "node:child_process";
 import {
   cpSync,
@@ -13,11 +14,12 @@ import {
 } from "node:fs";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { bundleSdk } from "./bundle-sdk.mjs";
 
 const root = join(import.meta.dirname, "..");
 const stamp = join(root, "dist", ".built");
-const sources = globSync(["{sdk,functions,engine}/**/*.{ts,json,jinja,safetensors}", "tsconfig*.json"], {
+const sources = globSync(["{sdk,functions,engine}/**/*.{ts,css,json,jinja,safetensors}", "tsconfig*.json"], {
   cwd: root,
 });
 const state = createHash("sha256");
@@ -42,6 +44,17 @@ const tsc = spawnSync(
 );
 if (tsc.status !== 0) process.exit(tsc.status ?? 1);
 await bundleSdk(join(root, "dist"));
+await bundlePages();
 const models = join(root, "engine", "models");
 if (existsSync(models)) cpSync(models, join(root, "dist", "engine", "models"), { recursive: true });
 writeFileSync(stamp, fingerprint);
+
+/** With the function that the control plane uses where it runs from its sources; it was just compiled. */
+async function bundlePages() {
+  const pages = join(root, "dist", "functions", "pages");
+  const { bundleClient } = await import(pathToFileURL(join(pages, "bundle-client.js")).href);
+  const { script, style } = await bundleClient(join(root, "functions", "pages", "client"));
+  mkdirSync(join(pages, "client"), { recursive: true });
+  writeFileSync(join(pages, "client", "main.js"), script);
+  writeFileSync(join(pages, "client", "main.css"), style);
+}

@@ -19,7 +19,7 @@ const root = join(import.meta.dirname, "..");
 const args = process.argv.slice(2);
 const long = args.includes("--long");
 const rest = args.filter((arg) => arg !== "--long");
-const projects = long ? ["long"] : ["unit", "contract", "e2e", "chaos"];
+const projects = long ? ["long"] : ["unit", "contract", "e2e", "chaos", "browser"];
 
 const folder = mkdtempSync(join(tmpdir(), "spotter-test-"));
 const reportFile = join(folder, "report.json");

@@ -7,10 +7,10 @@ import {
   updateEndpoint as updateSchema,
 } from "../../sdk/schema/endpoint.ts";
 import type { Control } from "../control.ts";
-import { logLines, logQuery, logsOf } from "../http/logs.ts";
+import { logLines, logQuery } from "../http/logs.ts";
 import { route, type Route } from "../http/route.ts";
-import { serveJobId } from "../jobs/records.ts";
 import { launchEndpoint, stopEndpoint, updateEndpoint } from "./endpoints.ts";
+import { endpointLogs } from "./logs.ts";
 import { ENDPOINTS, getEndpoint, type EndpointDocument } from "./records.ts";
 
 export function endpointRoutes(control: Control): Route[] {
@@ -71,11 +71,7 @@ export function endpointRoutes(control: Control): Route[] {
       summary: "The last lines of the newest replica",
       query: logQuery,
       response: z.object(logLines),
-      async handle({ param, query }) {
-        const { endpoint: record, launches } = await getEndpoint(control, param("name"));
-        const newest = record.replicas.at(-1)?.jobId ?? serveJobId(record.name, record.revision, launches);
-        return logsOf(control, newest, query.lines, record.failure?.logTail);
-      },
+      handle: ({ param, query }) => endpointLogs(control, param("name"), query.lines),
     }),
   ];
 }

@@ -13,11 +13,14 @@ export interface Listener {
   close(): void;
 }
 
+/** Hears of news on every topic. */
+export const ANY_TOPIC = "*";
+
 export function createBus(clock: Clock): Bus {
   const topics = new Map<string, Set<() => void>>();
   return {
     notify(topic) {
-      for (const wake of [...(topics.get(topic) ?? [])]) wake();
+      for (const wake of [...(topics.get(topic) ?? []), ...(topics.get(ANY_TOPIC) ?? [])]) wake();
     },
     listen(topic) {
       let news = false;

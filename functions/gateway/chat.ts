@@ -5,7 +5,7 @@ import type { Control } from "../control.ts";
 import { SSE_HEADERS } from "../events/sse.ts";
 import { readBody } from "../http/body.ts";
 import { requestId } from "../http/errors.ts";
-import { chatCaller, checkAccess, refuseStranger } from "./access.ts";
+import { chatCaller, checkAccess, refuseStranger, type ChatCaller } from "./access.ts";
 import { notReady, readyReplica, waitForReplica } from "./hold.ts";
 import { errorEvent, passOn } from "./proxy.ts";
 import { resolveModel } from "./resolve.ts";
@@ -27,9 +27,20 @@ interface Forward {
   abort: AbortController;
 }
 
+/** A request of our own pages: who calls was found out already, and the path is not the engine's. */
+export interface ForwardAs {
+  caller: ChatCaller;
+  path: string;
+}
+
 /** Authenticates, finds the endpoint, holds until a replica is ready, and passes the bytes both ways. */
-export async function forward(control: Control, upstreams: Upstreams, c: Context): Promise<Response> {
-  const caller = await chatCaller(control, c);
+export async function forward(
+  control: Control,
+  upstreams: Upstreams,
+  c: Context,
+  as?: ForwardAs,
+): Promise<Response> {
+  const caller = as?.caller ?? (await chatCaller(control, c));
   await control.routes.load();
   refuseStranger(control, caller);
   const bytes = await readBody(c, MAX_BODY_BYTES);
@@ -39,7 +50,7 @@ export async function forward(control: Control, upstreams: Upstreams, c: Context
   const abort = abortWith(c.req.raw.signal);
   const params: Forward = {
     endpoint,
-    path: c.req.path,
+    path: as?.path ?? c.req.path,
     body: request.model === endpoint.name ? bytes : JSON.stringify({ ...request.rest, model: endpoint.name }),
     headers: { "content-type": "application/json", "x-request-id": requestId(c) },
     abort,

@@ -31,8 +31,29 @@ export async function authenticate(control: Control, c: Context, access: Access)
         throw new SpotterError("unauthorized", "This page needs a session of this browser.", {
           hint: "Run `spotter open` on the machine where Spotter runs.",
         });
+      refuseForeignPage(control, c);
       return {};
   }
+}
+
+/**
+ * A cookie goes along with what any page on this host sends, other ports included, so whoever changes
+ * something must say that it is one of our own pages. Browsers always send `Origin` with a POST.
+ */
+function refuseForeignPage(control: Control, c: Context): void {
+  if (c.req.method === "GET" || c.req.method === "HEAD") return;
+  const origin = c.req.header("origin");
+  const site = c.req.header("sec-fetch-site") ?? "same-origin";
+  const own = [new URL(control.config.publicUrl()).host, c.req.header("host") ?? new URL(c.req.url).host];
+  if (origin !== undefined && site === "same-origin" && own.includes(hostOf(origin))) return;
+  throw new SpotterError("forbidden", "This request does not come from one of Spotter's pages.", {
+    where: "Origin",
+    hint: "Programs use the API with a key; `spotter key create` makes one.",
+  });
+}
+
+function hostOf(origin: string): string {
+  return URL.canParse(origin) ? new URL(origin).host : "";
 }
 
 /** The token of an `Authorization: Bearer ...` header. */

@@ -1,13 +1,12 @@
 import type { Context } from "hono";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
-import { errorPage } from "../pages/error-page.ts";
 import { openAiError } from "../gateway/openai-errors.ts";
 
 /** The one place where an error becomes an answer. Unknown errors hide their message and name the request. */
-export function errorResponse(control: Control, c: Context, thrown: unknown): Response {
+export async function errorResponse(control: Control, c: Context, thrown: unknown): Promise<Response> {
   const error = SpotterError.is(thrown) ? thrown : hidden(control, c, thrown);
-  if (isPagePath(c.req.path)) return errorPage(control, error);
+  if (isPagePath(c.req.path)) return (await import("../pages/error-page.ts")).errorPage(error);
   const headers = { "x-request-id": requestId(c) };
   if (isGatewayPath(c.req.path)) return openAiError(error, headers);
   return Response.json(error.toBody(), {
@@ -40,7 +39,7 @@ function retryHeaders(error: SpotterError): Record<string, string> {
 }
 
 function isPagePath(path: string): boolean {
-  return path === "/ui" || path.startsWith("/ui/");
+  return path === "/ui" || (path.startsWith("/ui/") && !path.startsWith("/ui/api/"));
 }
 
 function isGatewayPath(path: string): boolean {

@@ -1,10 +1,15 @@
 import type { SpotterError } from "../../sdk/schema/errors.ts";
-import type { Control } from "../control.ts";
-import { escape, page } from "./layout.ts";
+import { documentResponse } from "./document.ts";
+import { h } from "./views/h.ts";
 
 /** An error for people: what happened and what to do. */
-export function errorPage(control: Control, error: SpotterError): Response {
-  const hint = error.hint === undefined ? "" : `<p>${escape(error.hint)}</p>`;
-  const body = `<h1>${escape(error.message)}</h1>${hint}<p class="mute"><code>${escape(error.code)}</code></p>`;
-  return page(control, { title: "Spotter", body, status: error.status });
+export function errorPage(error: SpotterError): Promise<Response> {
+  const body = h(
+    "div",
+    { class: "error" },
+    h("h1", null, error.message),
+    error.hint === undefined ? null : h("p", null, error.hint),
+    h("p", { class: "mute" }, h("code", null, error.code)),
+  );
+  return documentResponse({ title: "Spotter", body, status: error.status });
 }

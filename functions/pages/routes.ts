@@ -2,19 +2,22 @@ import * as z from "zod/mini";
 import { generateCookie } from "hono/cookie";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
+import type { Upstreams } from "../gateway/upstream.ts";
 import { SESSION_COOKIE } from "../http/authenticate.ts";
 import { route, type Route } from "../http/route.ts";
-import { findRun, getRunSpec, RUNS, type RunDocument } from "../runs/records.ts";
-import { readRollouts } from "../runs/rollouts.ts";
-import { listCheckpoints } from "../checkpoints/records.ts";
-import { page } from "./layout.ts";
-import { listPage } from "./list-page.ts";
-import { runPage } from "./run-page.ts";
+import { pageDataRoutes } from "./data-routes.ts";
 
-const SHOWN_RUNS = 100;
-const SHOWN_ROLLOUTS = 4;
+/** The pages. What renders them is loaded with the first page: scripts and containers never need it. */
+export function pageRoutes(control: Control, upstreams: Upstreams): Route[] {
+  return [
+    ...signInRoutes(control),
+    ...documentRoutes(control),
+    assetRoute(),
+    ...pageDataRoutes(control, upstreams),
+  ];
+}
 
-export function pageRoutes(control: Control): Route[] {
+function signInRoutes(control: Control): Route[] {
   return [
     route({
       method: "post",
@@ -42,27 +45,34 @@ export function pageRoutes(control: Control): Route[] {
             hint: "Run `spotter open` again.",
           });
         }
-        const options = { httpOnly: true, sameSite: "Strict", path: "/ui" } as const;
+        const { openedPage } = await import("./pages.ts");
         // A redirect would arrive without a SameSite=Strict cookie when the link was clicked elsewhere.
-        const to = localPath(query.to);
-        const body = `<p><a href="${to}">Continue</a></p>`;
-        const response = page(control, { title: "Spotter", body, goTo: to });
+        const response = await openedPage(localPath(query.to));
+        const options = { httpOnly: true, sameSite: "Strict", path: "/ui" } as const;
         response.headers.set("set-cookie", generateCookie(SESSION_COOKIE, cookie, options));
         return response;
       },
     }),
     route({
       method: "get",
+      path: "/",
+      access: "open",
+      summary: "Leads to the pages",
+      response: "html",
+      handle: async () => new Response(null, { status: 302, headers: { location: "/ui" } }),
+    }),
+  ];
+}
+
+function documentRoutes(control: Control): Route[] {
+  return [
+    route({
+      method: "get",
       path: "/ui",
       access: "page",
-      summary: "Page: all runs",
+      summary: "Page: all runs and endpoints",
       response: "html",
-      async handle() {
-        const { items } = await control.store.query<RunDocument>(RUNS, { reverse: true, limit: SHOWN_RUNS });
-        await control.routes.load();
-        const runs = items.map((item) => item.value.run);
-        return listPage(control, runs, control.routes.all());
-      },
+      handle: async () => (await import("./pages.ts")).homePage(control),
     }),
     route({
       method: "get",
@@ -70,28 +80,45 @@ export function pageRoutes(control: Control): Route[] {
       access: "page",
       summary: "Page: one run",
       response: "html",
-      async handle({ param }) {
-        const id = param("id");
-        const document = await findRun(control, id);
-        if (document === undefined) throw new SpotterError("not_found", `There is no run ${id}.`);
-        const [spec, checkpoints, rollouts] = await Promise.all([
-          getRunSpec(control, id),
-          listCheckpoints(control, id),
-          readRollouts(control, id, undefined).catch(noRollouts),
-        ]);
-        const shown = rollouts && { ...rollouts, rollouts: rollouts.rollouts.slice(0, SHOWN_ROLLOUTS) };
-        return runPage(control, { run: document.run, spec, checkpoints, rollouts: shown });
-      },
+      handle: async ({ param }) => (await import("./pages.ts")).runPage(control, param("id")),
+    }),
+    route({
+      method: "get",
+      path: "/ui/endpoints/:name",
+      access: "page",
+      summary: "Page: one endpoint, with a chat",
+      response: "html",
+      handle: async ({ param }) => (await import("./pages.ts")).endpointPage(control, param("name")),
     }),
   ];
+}
+
+function assetRoute(): Route {
+  return route({
+    method: "get",
+    path: "/ui/assets/:hash/:name",
+    access: "open",
+    summary: "The script, the stylesheet and the icon of the pages",
+    response: "bytes",
+    async handle({ c }) {
+      const { loadAssets } = await import("./assets.ts");
+      const { script, style, icon } = await loadAssets();
+      const found = [script, style, icon].find(({ path }) => path === c.req.path);
+      if (found === undefined)
+        throw new SpotterError("not_found", "There is no such file.", { hint: "Load the page again." });
+      return new Response(found.content, {
+        headers: {
+          "content-type": found.type,
+          "cache-control": "public, max-age=31536000, immutable",
+          "cross-origin-resource-policy": "same-origin",
+          "x-content-type-options": "nosniff",
+        },
+      });
+    },
+  });
 }
 
 /** Only paths of our own pages: a link must not lead elsewhere. */
 function localPath(to: string): string {
   return /^\/ui(\/[A-Za-z0-9._~/-]*)?$/.test(to) ? to : "/ui";
-}
-
-function noRollouts(error: unknown): undefined {
-  if (SpotterError.is(error) && error.code === "not_found") return undefined;
-  throw error;
 }

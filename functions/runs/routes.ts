@@ -6,11 +6,11 @@ import { run as runSchema, runDetail as runDetailSchema, runState } from "../../
 import { runSpec } from "../../sdk/schema/run-spec.ts";
 import { listCheckpoints } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
-import { logLines, logQuery, logsOf } from "../http/logs.ts";
+import { logLines, logQuery } from "../http/logs.ts";
 import { route, type Route } from "../http/route.ts";
-import { trainJobId } from "../jobs/records.ts";
 import { cancelRun } from "./cancel.ts";
 import { launchRun } from "./launch.ts";
+import { runLogs } from "./logs.ts";
 import { getRun, runDetail, RUNS, type RunDocument } from "./records.ts";
 import { readRollouts } from "./rollouts.ts";
 
@@ -94,11 +94,7 @@ function partRoutes(control: Control): Route[] {
       summary: "The last lines of the newest attempt",
       query: logQuery,
       response: z.object(logLines),
-      async handle({ param, query }) {
-        const { run } = await getRun(control, param("id"));
-        const jobId = run.attempt === 0 ? undefined : trainJobId(run.id, run.attempt);
-        return logsOf(control, jobId, query.lines, run.failure?.logTail);
-      },
+      handle: ({ param, query }) => runLogs(control, param("id"), query.lines),
     }),
   ];
 }

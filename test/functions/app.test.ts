@@ -6,7 +6,9 @@ import { testPlane } from "../fakes/control-plane.ts";
 
 /** Everything that answers without credentials. A route that is added here needs a reason. */
 const OPEN = [
+  "GET /", // leads to /ui, which asks for the session
   "GET /health", // says the version and nothing else
+  "GET /ui/assets/:hash/:name", // the program's own script, stylesheet and icon
   "GET /ui/open", // the one-time code is the credential
   "OPTIONS /v1/*", // browsers send no credentials with a preflight
 ];

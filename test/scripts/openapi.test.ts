@@ -18,7 +18,8 @@ describe("openapi.json", () => {
         .filter(([, operation]) => operation.security.length === 0)
         .map(([method]) => `${method} ${path}`),
     );
-    expect(open.sort()).toEqual(["get /health", "get /ui/open", "options /v1/{rest}"]);
+    const assets = "get /ui/assets/{hash}/{name}";
+    expect(open.sort()).toEqual(["get /", "get /health", assets, "get /ui/open", "options /v1/{rest}"]);
   });
 
   it("shows defaults as optional in requests and as present in answers", () => {

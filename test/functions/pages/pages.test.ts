@@ -1,16 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { testPlane, type TestPlane } from "../../fakes/control-plane.ts";
+import { testPlane } from "../../fakes/control-plane.ts";
 import { runningRun } from "../../fakes/job.ts";
-
-async function session(
-  plane: TestPlane,
-  to = "/ui",
-): Promise<{ cookie: string; response: Response; url: URL }> {
-  const { url } = await plane.json<{ url: string }>("POST", "/ui-codes", { to });
-  const response = await plane.app.request(url);
-  const cookie = response.headers.get("set-cookie") ?? "";
-  return { cookie: cookie.split(";")[0] ?? "", response, url: new URL(url) };
-}
+import { session } from "../../fakes/session.ts";
 
 describe("pages", () => {
   it("open with a one-time code, which works once and for a minute", async () => {
@@ -71,19 +62,49 @@ describe("pages", () => {
     const page = await plane.app.request(`/ui/runs/${id}`, { headers: { cookie } });
     const html = await page.text();
     expect(html).not.toMatch(/<b>|<script>alert|<i>|<sing>/);
-    for (const part of ["&#60;script&#62;alert(1)", "running", "train", "-1.235", "reward 2", `${id}@2`])
+    for (const part of ["&lt;script&gt;alert(1)", "running", "train", "mean 2,", `${id}@2`])
       expect(html).toContain(part);
-    expect(html).toContain('<progress max="4" value="2">');
-    const csp = page.headers.get("content-security-policy") ?? "";
-    const nonce = /script-src 'nonce-([0-9a-f]+)'/.exec(csp)?.[1] ?? "none";
-    expect(html.match(/<script nonce="([0-9a-f]+)">/)?.[1]).toBe(nonce);
-    expect(csp).toContain("default-src 'none'");
+    expect(html).toContain('<progress class="steps" max="4" value="2"');
     await job.exit("failed", { code: "numeric_failure", message: "a <NaN>" });
     const ended = await (await plane.app.request(`/ui/runs/${id}`, { headers: { cookie } })).text();
     expect(ended).toContain("numeric_failure");
-    expect(ended).not.toContain("<script");
+    expect(ended).not.toContain("<NaN>");
     const list = await (await plane.app.request("/ui", { headers: { cookie } })).text();
-    expect(list).toContain("&#60;b&#62;bold");
+    expect(list).toContain("&lt;b&gt;bold");
     expect((await plane.app.request("/ui/runs/nope", { headers: { cookie } })).status).toBe(404);
+  });
+
+  it("hold nothing inline, and load nothing but their own files", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    const { id } = await runningRun(plane);
+    await plane.json("POST", "/endpoints", { model: { name: "spotter/nano" }, name: "base" });
+    const { cookie } = await session(plane);
+    for (const path of ["/ui", `/ui/runs/${id}`, "/ui/endpoints/base", "/ui/nowhere"]) {
+      const response = await plane.app.request(path, { headers: { cookie } });
+      const html = await response.text();
+      expect(html).not.toMatch(
+        /<style|<script(?! type="module" src="\/ui\/assets\/)| style=| on[a-z]+=|https?:\/\/(?!127)/,
+      );
+      const policy = response.headers.get("content-security-policy") ?? "";
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).not.toMatch(/unsafe|\*|https?:/);
+      for (const [, file = ""] of html.matchAll(/(?:src|href)="(\/ui\/assets\/[^"]+)"/g)) {
+        const asset = await plane.app.request(file);
+        expect(asset.status).toBe(200);
+        expect(asset.headers.get("cache-control")).toContain("immutable");
+        expect((await asset.text()).length).toBeGreaterThan(100);
+      }
+    }
+    expect((await plane.app.request("/ui/assets/0/main.js")).status).toBe(404);
+  });
+
+  it("teach where there is nothing to see, and begin at /", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    const { cookie } = await session(plane);
+    const html = await (await plane.app.request("/ui", { headers: { cookie } })).text();
+    expect(html).toContain("npm run demo");
+    expect(html).toContain("spotter endpoint launch");
+    const root = await plane.app.request("/");
+    expect([root.status, root.headers.get("location")]).toEqual([302, "/ui"]);
   });
 });

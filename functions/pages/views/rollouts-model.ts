@@ -1,0 +1,79 @@
+import type { ChatMessage, Rollout, Verdict } from "../../../sdk/schema/rollout.ts";
+
+/** A rollout as people read it: without token ids, probabilities and masks. */
+export interface ShownRollout {
+  index: number;
+  group: number;
+  messages: { role: string; content: string }[];
+  text: string;
+  finishReason: string;
+  /** Tokens that the model sampled. */
+  tokens: number;
+  verdict: Verdict;
+  advantage?: number;
+}
+
+export interface ShownRollouts {
+  step: number;
+  rollouts: ShownRollout[];
+}
+
+export const SORTS = { best: "best first", worst: "worst first", sampled: "as sampled" } as const;
+export type Sort = keyof typeof SORTS;
+
+export interface RolloutChoice {
+  sort: Sort;
+  /** Inclusive; undefined: no limit. Rollouts without a verdict pass only where there is no limit. */
+  min?: number | undefined;
+  max?: number | undefined;
+}
+
+export function shownRollout(rollout: Rollout): ShownRollout {
+  return {
+    index: rollout.index,
+    group: rollout.group,
+    messages: rollout.messages.map((message) => ({ role: message.role, content: contentText(message) })),
+    text: rollout.text,
+    finishReason: rollout.finishReason,
+    tokens: rollout.mask.reduce((sum, each) => sum + each, 0),
+    verdict: rollout.verdict,
+    ...(rollout.advantage !== undefined && { advantage: rollout.advantage }),
+  };
+}
+
+/** Filters and sorts; rollouts without a verdict come last, equal ones in the order they were sampled. */
+export function chooseRollouts(rollouts: readonly ShownRollout[], choice: RolloutChoice): ShownRollout[] {
+  const { sort, min, max } = choice;
+  const kept = rollouts.filter(({ verdict: { total } }) =>
+    total === undefined
+      ? min === undefined && max === undefined
+      : total >= (min ?? -Infinity) && total <= (max ?? Infinity),
+  );
+  if (sort === "sampled") return kept.sort((a, b) => a.index - b.index);
+  const sign = sort === "best" ? -1 : 1;
+  return kept.sort((a, b) => {
+    const [left, right] = [a.verdict.total, b.verdict.total];
+    if (left === undefined || right === undefined)
+      return Number(left === undefined) - Number(right === undefined) || a.index - b.index;
+    return sign * (left - right) || a.index - b.index;
+  });
+}
+
+/** Mean, lowest and highest total of a step; undefined where no rollout has a verdict. */
+export function summarize(
+  rollouts: readonly ShownRollout[],
+): { mean: number; low: number; high: number; missing: number } | undefined {
+  const totals = rollouts.flatMap(({ verdict: { total } }) => (total === undefined ? [] : [total]));
+  if (totals.length === 0) return undefined;
+  return {
+    mean: totals.reduce((sum, each) => sum + each, 0) / totals.length,
+    low: totals.reduce((a, b) => Math.min(a, b)),
+    high: totals.reduce((a, b) => Math.max(a, b)),
+    missing: rollouts.length - totals.length,
+  };
+}
+
+function contentText({ content }: ChatMessage): string {
+  if (typeof content === "string") return content;
+  return content === null || content === undefined ? "" : JSON.stringify(content);
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import {
+  chooseRollouts,
+  shownRollout,
+  summarize,
+  type ShownRollout,
+} from "../../../../functions/pages/views/rollouts-model.ts";
+
+const rollout = (index: number, total?: number): ShownRollout => ({
+  ...{ index, group: 0, messages: [], text: "", finishReason: "stop", tokens: 1 },
+  verdict: { ...(total !== undefined && { total }), scores: {}, errors: {} },
+});
+const all = [rollout(0, 2), rollout(1), rollout(2, -1), rollout(3, 5), rollout(4, 2)];
+const indexes = (rollouts: ShownRollout[]) => rollouts.map(({ index }) => index);
+
+describe("the choice of rollouts", () => {
+  it("sorts by reward either way; what has no verdict comes last", () => {
+    expect(indexes(chooseRollouts(all, { sort: "best" }))).toEqual([3, 0, 4, 2, 1]);
+    expect(indexes(chooseRollouts(all, { sort: "worst" }))).toEqual([2, 0, 4, 3, 1]);
+    expect(indexes(chooseRollouts(all.toReversed(), { sort: "sampled" }))).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it("keeps those between the limits, limits included", () => {
+    expect(indexes(chooseRollouts(all, { sort: "best", min: 2 }))).toEqual([3, 0, 4]);
+    expect(indexes(chooseRollouts(all, { sort: "best", min: -1, max: 2 }))).toEqual([0, 4, 2]);
+    expect(chooseRollouts(all, { sort: "best", min: 9 })).toEqual([]);
+  });
+
+  it("is summed up over verdicts only", () => {
+    expect(summarize(all)).toEqual({ mean: 2, low: -1, high: 5, missing: 1 });
+    expect(summarize([rollout(0)])).toBeUndefined();
+  });
+});
+
+describe("a shown rollout", () => {
+  it("counts sampled tokens and turns any content into text", () => {
+    const shown = shownRollout({
+      ...{ step: 1, index: 3, group: 1, row: {}, text: "x", finishReason: "length" },
+      ...{ tokenIds: [1, 2, 3], mask: [0, 1, 1], logprobs: [0, 0, 0] },
+      messages: [{ role: "user", content: [{ type: "text", text: "hi" }] }, { role: "assistant" }],
+      verdict: { scores: {}, errors: {} },
+    });
+    expect(shown.tokens).toBe(2);
+    expect(shown.messages.map(({ content }) => content)).toEqual(['[{"type":"text","text":"hi"}]', ""]);
+  });
+});
