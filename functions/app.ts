@@ -23,11 +23,14 @@ import { runRoutes } from "./runs/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import { statusRoutes } from "./status/routes.ts";
 import { userCodeRoutes } from "./user-code/routes.ts";
+import { sendOverHttp, type Send } from "./webhooks/send.ts";
+import { createWebhooks, type Webhooks } from "./webhooks/webhooks.ts";
 
 export interface ControlPlane {
   app: Hono;
   control: Control;
   reconciler: Reconciler;
+  webhooks: Webhooks;
   /** Ends what this process owns of it. Containers and ports belong to whoever made the deps. */
   close(): Promise<void>;
 }
@@ -35,24 +38,30 @@ export interface ControlPlane {
 /** The whole control plane over its ports. Nothing in it reads the environment. */
 export function createControlPlane(
   deps: Deps,
-  options: Pick<ControlOptions, "rootKeyHash" | "shutdown"> & Partial<Pick<ControlOptions, "probe">>,
+  options: Pick<ControlOptions, "rootKeyHash" | "shutdown"> &
+    Partial<Pick<ControlOptions, "probe">> & { send?: Send },
 ): ControlPlane {
   const upstreams = createUpstreams();
+  const { send = sendOverHttp, ...rest } = options;
   const control = createControl(deps, {
     probe: (address, accessKey) => upstreams.probe(address, accessKey),
-    ...options,
+    ...rest,
     wake: () => reconciler.wake(),
+    wakeWebhooks: () => webhooks.wake(),
   });
   const reconciler = createReconciler(control);
+  const webhooks = createWebhooks(control, send);
   // While the first container comes up there is time to load the way to it.
   const stopWarming = deps.containers.onChange(() => upstreams.warm());
   return {
     app: createApp(control, upstreams),
     control,
     reconciler,
+    webhooks,
     async close() {
       stopWarming();
       await reconciler.close();
+      await webhooks.close();
       await upstreams.close();
     },
   };
@@ -87,6 +96,7 @@ export function allRoutes(control: Control, upstreams: Upstreams): Route[] {
     ...checkpointRoutes(control),
     ...evalRoutes(control),
     ...datasetRoutes(control),
+    ...modelRoutes(control),
     ...userCodeRoutes(control),
     ...keyRoutes(control),
     ...secretRoutes(control),
@@ -95,4 +105,3 @@ export function allRoutes(control: Control, upstreams: Upstreams): Route[] {
     ...pageRoutes(control, upstreams),
   ];
 }
-    ...modelRoutes(control),

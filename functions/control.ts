@@ -17,6 +17,8 @@ export interface Control extends Deps {
   activity: { lastAtMs: number };
   /** Asks the reconciler to look again soon. */
   wake(): void;
+  /** Asks for what is to be told about runs to be sent soon. */
+  wakeWebhooks(): void;
   /** Whether a replica lists its models: the last condition before it counts as ready. */
   probe(address: string, accessKey: string): Promise<boolean>;
   /** Ends the program that hosts this control plane. */
@@ -27,6 +29,7 @@ export interface ControlOptions {
   /** SHA-256 of a key that lives as long as this process and is stored nowhere. */
   rootKeyHash?: string;
   wake: () => void;
+  wakeWebhooks: () => void;
   probe: (address: string, accessKey: string) => Promise<boolean>;
   shutdown: () => void;
 }
@@ -45,6 +48,7 @@ export function createControl(deps: Deps, options: ControlOptions): Control {
     startedAtMs: nowMs,
     activity: { lastAtMs: nowMs },
     wake: options.wake,
+    wakeWebhooks: options.wakeWebhooks,
     probe: options.probe,
     shutdown: options.shutdown,
   };

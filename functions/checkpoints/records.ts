@@ -6,6 +6,12 @@ import type { DocumentKey } from "../ports/store.ts";
 import { stepKey } from "../records/step-key.ts";
 import { collect } from "../records/update.ts";
 
+/** A checkpoint as stored. */
+export interface StoredCheckpoint extends Checkpoint {
+  /** What is wrong with its files, once that was found. */
+  damage?: string;
+}
+
 export function checkpointKey(runId: string, step: number): DocumentKey {
   return { partition: `checkpoints/${runId}`, sort: stepKey(step) };
 }
@@ -18,7 +24,13 @@ export function checkpointPrefix(runId: string, step: number, attempt: number): 
 export async function getCheckpoint(control: Control, id: string): Promise<Checkpoint> {
   const at = id.lastIndexOf("@");
   const runId = id.slice(0, at);
-  const found = await control.store.get<Checkpoint>(checkpointKey(runId, Number(id.slice(at + 1))));
+  const found = await control.store.get<StoredCheckpoint>(checkpointKey(runId, Number(id.slice(at + 1))));
+  if (found?.value.damage !== undefined) {
+    throw new SpotterError("blob_corrupt", `Checkpoint ${id} is damaged: ${found.value.damage}.`, {
+      where: id,
+      hint: `Use another one: \`spotter run get ${runId}\` lists them.`,
+    });
+  }
   if (found !== undefined) return found.value;
   const known = await listCheckpoints(control, runId);
   const names = known.map((checkpoint) => checkpoint.id).slice(-5);
@@ -29,16 +41,12 @@ export async function getCheckpoint(control: Control, id: string): Promise<Check
   });
 }
 
-/** Complete checkpoints of a run, oldest first. */
-export function listCheckpoints(control: Control, runId: string): Promise<Checkpoint[]> {
-  return collect<Checkpoint>((after) =>
-    control.store.query<Checkpoint>(`checkpoints/${runId}`, after === undefined ? {} : { after }),
+/** Complete checkpoints of a run, oldest first, without those that are known to be damaged. */
+export async function listCheckpoints(control: Control, runId: string): Promise<Checkpoint[]> {
+  const all = await collect<StoredCheckpoint>((after) =>
+    control.store.query<StoredCheckpoint>(`checkpoints/${runId}`, after === undefined ? {} : { after }),
   );
-}
-
-export async function lastCheckpoint(control: Control, runId: string): Promise<Checkpoint | undefined> {
-  const page = await control.store.query<Checkpoint>(`checkpoints/${runId}`, { reverse: true, limit: 1 });
-  return page.items[0]?.value;
+  return all.filter(({ damage }) => damage === undefined);
 }
 
 /** A checkpoint as a container fetches it. Only what is asked for: servers need no optimizer state. */

@@ -46,7 +46,8 @@ async function applyToRun(control: Control, job: JobRecord, events: readonly Run
       document = update.document;
       announced.push(...(update.events ?? []));
     }
-    return { document, events: announced };
+    const { stalledSinceMs: _stalled, ...run } = document.run;
+    return { document: { ...document, run, progressAtMs: control.clock.now() }, events: announced };
   });
 }
 
@@ -54,7 +55,9 @@ function applyOne(document: RunDocument, event: RunEventBody): RunUpdate {
   const { run } = document;
   switch (event.type) {
     case "phase": {
-      const isLast = event.phase === "save-checkpoint" && (run.step >= run.steps || run.cancelRequested);
+      const isLast =
+        event.phase === "save-checkpoint" &&
+        (run.step >= run.steps || run.cancelRequested || run.pauseRequested === true);
       return moved(document, isLast ? "save" : "work", { phase: event.phase, waitingFor: undefined });
     }
     case "metrics":

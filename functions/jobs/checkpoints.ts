@@ -1,7 +1,7 @@
 import type { Checkpoint, CheckpointFile } from "../../sdk/schema/checkpoint.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { JobCheckpointBegin } from "../../sdk/schema/job.ts";
-import { checkpointKey, checkpointPrefix } from "../checkpoints/records.ts";
+import { checkpointKey, checkpointPrefix, type StoredCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import type { DocumentKey } from "../ports/store.ts";
 import { getRunSpec, runStream, type StreamedEvent } from "../runs/records.ts";
@@ -54,14 +54,17 @@ export async function completeCheckpoint(
 ): Promise<Checkpoint> {
   const job = await trainJob(control, jobId, attempt);
   const key = checkpointKey(job.owner, step);
-  const existing = (await control.store.get<Checkpoint>(key))?.value;
+  const found = await control.store.get<StoredCheckpoint>(key);
+  const existing = found?.value.damage === undefined ? found?.value : undefined;
   const checkpoint = existing ?? (await newCheckpoint(control, jobId, step));
-  if (existing === undefined) await publish(control, key, checkpoint);
+  if (existing === undefined) await publish(control, key, checkpoint, found?.version ?? 0);
   const event: StreamedEvent = {
     atMs: checkpoint.createdAtMs,
     body: { type: "checkpoint", step, id: checkpoint.id },
   };
-  await control.store.append(runStream(job.owner), [event], { batchId: `checkpoint-${step}` });
+  await control.store.append(runStream(job.owner), [event], {
+    batchId: `checkpoint-${step}-a${checkpoint.attempt}`,
+  });
   control.routes.setLatestCheckpoint(job.owner, checkpoint.id);
   control.bus.notify(runStream(job.owner));
   return checkpoint;
@@ -88,11 +91,16 @@ async function newCheckpoint(control: Control, jobId: string, step: number): Pro
   };
 }
 
-async function publish(control: Control, key: DocumentKey, checkpoint: Checkpoint): Promise<void> {
+async function publish(
+  control: Control,
+  key: DocumentKey,
+  checkpoint: Checkpoint,
+  ifVersion: number,
+): Promise<void> {
   const prefix = checkpointPrefix(checkpoint.runId, checkpoint.step, checkpoint.attempt);
   const manifest = new TextEncoder().encode(`${JSON.stringify(checkpoint, undefined, 2)}\n`);
   await control.blobs.put(`${prefix}/checkpoint.json`, manifest);
-  await control.store.put(key, checkpoint, { ifVersion: 0 });
+  await control.store.put(key, checkpoint, { ifVersion });
 }
 
 async function checkFiles(control: Control, prefix: string, files: readonly CheckpointFile[]): Promise<void> {

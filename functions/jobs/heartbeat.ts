@@ -14,7 +14,11 @@ export async function heartbeat(control: Control, id: string, attempt: number): 
 }
 
 async function isCancelled(control: Control, job: JobRecord): Promise<boolean> {
-  if (job.kind === "train") return (await findRun(control, job.owner))?.run.cancelRequested ?? true;
+  if (job.kind === "train") {
+    const run = (await findRun(control, job.owner))?.run;
+    // Paused or cancelled is the same to a container: save, and go.
+    return run === undefined || run.cancelRequested || run.pauseRequested === true;
+  }
   if (job.kind === "eval") return (await findEval(control, job.owner))?.cancelAtMs !== undefined;
   return false;
 }

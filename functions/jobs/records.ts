@@ -13,6 +13,8 @@ export interface JobRecord {
   /** Run id, eval id or endpoint name. */
   owner: string;
   attempt: number;
+  /** The checkpoint that an attempt goes on from: every file of it was found as it was saved. */
+  resume?: string;
   /** The endpoint that an eval may talk to. */
   endpoint?: string;
   tokenHash: string;

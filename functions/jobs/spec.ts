@@ -7,7 +7,7 @@ import {
 } from "../../sdk/schema/job.ts";
 import type { JobFile } from "../../sdk/schema/job.ts";
 import type { DatasetRef } from "../../sdk/schema/run-spec.ts";
-import { getCheckpoint, jobCheckpoint, jobFile, lastCheckpoint } from "../checkpoints/records.ts";
+import { getCheckpoint, jobCheckpoint, jobFile } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import { datasetBlob, getDataset } from "../datasets/datasets.ts";
 import { getEndpoint } from "../endpoints/records.ts";
@@ -67,7 +67,7 @@ async function serveSpec(control: Control, job: JobRecord): Promise<ServeJob> {
 
 async function trainSpec(control: Control, job: JobRecord): Promise<TrainJob> {
   const spec = await getRunSpec(control, job.owner);
-  const last = await lastCheckpoint(control, job.owner);
+  const last = job.resume === undefined ? undefined : await getCheckpoint(control, job.resume);
   const start = spec.startFrom && (await getCheckpoint(control, spec.startFrom.checkpoint));
   const modelFiles = await storedFiles(control, job.id, spec.model);
   const startParts = spec.startFrom?.mode === "weights" ? (["model"] as const) : BOTH;

@@ -55,6 +55,8 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   });
   process.stdout.write(`spotter ${version} listens on ${publicUrl()}, state in ${options.home}\n`);
   plane.reconciler.wake();
+  // What the daemon before this one was about to tell.
+  plane.webhooks.wake();
   const stopIdleCheck =
     options.idleExitMs === undefined ? () => {} : endWhenIdle(plane, options.idleExitMs, end);
 

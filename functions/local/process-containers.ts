@@ -128,6 +128,13 @@ export class ProcessContainers implements Containers {
     return this.#containers.get(jobId)?.tail(lines).map(this.#redact) ?? [];
   }
 
+  async forget(jobId: string): Promise<void> {
+    const container = this.#containers.get(jobId);
+    if (container?.record.state !== "exited") return;
+    removeFiles(container.paths);
+    this.#containers.delete(jobId);
+  }
+
   close(options: { leaveRunning?: boolean } = {}): Promise<void> {
     this.#closing ??= this.#close(options.leaveRunning ?? false);
     return this.#closing;

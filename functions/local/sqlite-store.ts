@@ -12,7 +12,7 @@ import type {
 import { Connection } from "./sqlite-store/connection.ts";
 import { checkEntries, checkKey } from "./sqlite-store/keys.ts";
 import { queryEntries, queryPartition, toDocument } from "./sqlite-store/queries.ts";
-import { appendBatch, readStream } from "./sqlite-store/streams.ts";
+import { appendBatch, deleteStream, readStream } from "./sqlite-store/streams.ts";
 import { checksumOf, encodeValue } from "./sqlite-store/values.ts";
 
 export interface SqliteStoreOptions {
@@ -90,6 +90,10 @@ export class SqliteStore implements Store {
 
   async read(stream: string, afterSeq: number, limit: number): Promise<StreamEntry[]> {
     return readStream(this.#connection, stream, afterSeq, limit);
+  }
+
+  async deleteStream(stream: string): Promise<void> {
+    deleteStream(this.#connection, stream);
   }
 
   async close(): Promise<void> {

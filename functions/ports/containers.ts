@@ -36,6 +36,8 @@ export interface Containers {
   onChange(listener: (jobId: string) => void): () => void;
   /** The last lines a container wrote, oldest first. */
   logs(jobId: string, lines: number): Promise<string[]>;
+  /** Removes what is kept about a container that has ended, its log too; one that has not is left alone. */
+  forget(jobId: string): Promise<void>;
   /** Ends everything that still runs. */
   close(options?: { leaveRunning?: boolean }): Promise<void>;
 }

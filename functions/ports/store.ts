@@ -70,6 +70,8 @@ export interface Store {
   append(stream: string, events: unknown[], options?: { batchId?: string }): Promise<number>;
   /** Events with a seq above `afterSeq`, in order; seq starts at 1. */
   read(stream: string, afterSeq: number, limit: number): Promise<StreamEntry[]>;
+  /** Removes a stream and the names of its batches; the next append begins at seq 1 again. */
+  deleteStream(stream: string): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -5,7 +5,8 @@ import type { Action, JobView, Policy, WorkKey, WorkView } from "./views.ts";
 /** What a run or an eval needs next. */
 export function decideWork(work: WorkView, now: number, policy: Policy): Action[] {
   const key: WorkKey = { kind: work.kind, id: work.id, attempt: work.attempt };
-  if (work.stage === "paused") return [];
+  if (work.stage === "paused")
+    return work.cancelAtMs === undefined ? [] : [{ type: "finish", work: key, outcome: "cancelled" }];
   if (work.stage === "queued") {
     if (work.cancelAtMs !== undefined) return [{ type: "finish", work: key, outcome: "cancelled" }];
     return (work.retryAtMs ?? 0) > now ? [] : [{ type: "begin-attempt", work: key }];
@@ -16,6 +17,7 @@ export function decideWork(work: WorkView, now: number, policy: Policy): Action[
   if (job.container.state === "unknown" && job.startedAtMs === undefined) {
     // The intent was written down, but the container was never started.
     if (work.cancelAtMs !== undefined) return [finishCancelled(work, key, job)];
+    if (work.pauseAtMs !== undefined) return [{ type: "pause", work: key, jobId: job.id }];
     return [{ type: "launch-job", jobId: job.id }];
   }
   const loss = lossOf(job, now, policy);
@@ -29,6 +31,7 @@ export function decideWork(work: WorkView, now: number, policy: Policy): Action[
 function alive(work: WorkView, key: WorkKey, job: JobView, now: number, policy: Policy): Action[] {
   if (job.container.state === "waiting") {
     if (work.cancelAtMs !== undefined) return [finishCancelled(work, key, job)];
+    if (work.pauseAtMs !== undefined) return [{ type: "pause", work: key, jobId: job.id }];
     const waitingFor = job.container.reason;
     return work.kind === "eval" || work.waitingFor === waitingFor
       ? []
@@ -42,8 +45,29 @@ function alive(work: WorkView, key: WorkKey, job: JobView, now: number, policy: 
     // A container that never came to speak has nothing to save; one that speaks gets its time.
     const graceMs = job.heartbeatAtMs === undefined ? 0 : policy.cancelGraceMs;
     if (now - work.cancelAtMs >= graceMs) return [finishCancelled(work, key, job)];
+  } else if (work.pauseAtMs !== undefined) {
+    const graceMs = job.heartbeatAtMs === undefined ? 0 : policy.cancelGraceMs;
+    if (now - work.pauseAtMs >= graceMs) return [{ type: "pause", work: key, jobId: job.id }];
   } else if (isOverTime(work, now)) actions.push({ type: "expire", work: key });
+  else actions.push(...stalled(work, key, job, now, policy));
   return actions;
+}
+
+/** A container that beats and gets nowhere: told after a while, given up after twice as long. */
+function stalled(work: WorkView, key: WorkKey, job: JobView, now: number, policy: Policy): Action[] {
+  if (work.stallMs === undefined || job.startedAtMs === undefined) return [];
+  const sinceMs = Math.max(work.progressAtMs ?? 0, job.startedAtMs, policy.leasesFromMs);
+  const silentMs = now - sinceMs;
+  if (silentMs < work.stallMs) return [];
+  const message = `No progress for ${durationText(silentMs)} in phase ${work.phase ?? "start"}.`;
+  if (silentMs < 2 * work.stallMs)
+    return work.isStalled ? [] : [{ type: "note-stalled", work: key, sinceMs, message }];
+  const hint = "See its last lines. If its steps do take this long, raise limits.stallMs.";
+  return again(work, key, job, { code: "container_lost", message, hint }, now, policy);
+}
+
+function durationText(ms: number): string {
+  return ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
 function isOverTime(work: WorkView, now: number): boolean {
@@ -62,6 +86,8 @@ function ended(
   if (exit.outcome === "succeeded")
     return [{ type: "finish", work: key, outcome: "succeeded", jobId: job.id }];
   if (work.cancelAtMs !== undefined) return [finishCancelled(work, key, job)];
+  if (work.pauseAtMs !== undefined && exit.outcome === "cancelled")
+    return [{ type: "pause", work: key, jobId: job.id }];
   if (exit.outcome === "cancelled") return again(work, key, job, STOPPED_FROM_OUTSIDE, now, policy);
   const failure = exit.failure ?? {
     code: "container_failed",
@@ -86,7 +112,12 @@ function again(
   policy: Policy,
 ): Action[] {
   const losses = work.losses + 1;
-  if (!isWorthRetrying(failure.code) || losses >= policy.maxAttempts)
+  // What would begin again from its last checkpoint may as well do so when it is resumed.
+  if (work.pauseAtMs !== undefined && isWorthRetrying(failure.code))
+    return [{ type: "pause", work: key, jobId: job.id }];
+  // The next attempt looks at its checkpoint again and takes the one before if it has to.
+  const mayHelp = isWorthRetrying(failure.code) || (work.kind === "train" && failure.code === "blob_corrupt");
+  if (!mayHelp || losses >= policy.maxAttempts)
     return [{ type: "finish", work: key, outcome: "failed", jobId: job.id, failure }];
   return [{ type: "requeue", work: key, jobId: job.id, failure, retryAtMs: now + backoffMs(losses) }];
 }

@@ -9,7 +9,7 @@ const LOG_TAIL_LINES = 200;
 /** Writes down that a container will be started. Its token is made when it is. */
 export async function intendJob(
   control: Control,
-  job: Pick<JobRecord, "id" | "kind" | "owner" | "attempt" | "endpoint">,
+  job: Pick<JobRecord, "id" | "kind" | "owner" | "attempt" | "endpoint" | "resume">,
 ): Promise<void> {
   if (await findJob(control, job.id)) return;
   const record: JobRecord = {

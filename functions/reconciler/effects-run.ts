@@ -1,11 +1,13 @@
 import type { Failure } from "../../sdk/schema/errors.ts";
 import type { RunEventBody } from "../../sdk/schema/event.ts";
 import type { Run } from "../../sdk/schema/run.ts";
-import { lastCheckpoint } from "../checkpoints/records.ts";
+import { lastSoundCheckpoint } from "../checkpoints/sound.ts";
 import type { Control } from "../control.ts";
 import { trainJobId } from "../jobs/records.ts";
+import { paused } from "../runs/pause.ts";
 import { changeRun, moved, type RunDocument, type RunUpdate } from "../runs/records.ts";
 import { isTerminalRun } from "../runs/transitions.ts";
+import { withDeliveries } from "../webhooks/deliveries.ts";
 import { intendJob } from "./effects-job.ts";
 import type { WorkKey } from "./views.ts";
 
@@ -13,19 +15,31 @@ const CHANGES = { succeeded: "succeed", failed: "fail", cancelled: "cancel" } as
 
 export async function beginRunAttempt(control: Control, key: WorkKey): Promise<void> {
   const attempt = key.attempt + 1;
-  const step = (await lastCheckpoint(control, key.id))?.step ?? 0;
-  await intendJob(control, { id: trainJobId(key.id, attempt), kind: "train", owner: key.id, attempt });
+  const { sound, damaged } = await lastSoundCheckpoint(control, key.id);
+  const step = sound?.step ?? 0;
+  const resume = sound && { resume: sound.id };
+  await intendJob(control, {
+    id: trainJobId(key.id, attempt),
+    kind: "train",
+    owner: key.id,
+    attempt,
+    ...resume,
+  });
   await changeCurrent(control, key, (document) => {
     if (document.run.state !== "queued") return undefined;
-    const { retryAtMs: _retryAtMs, ...rest } = document;
-    const { failure, ...run } = rest.run;
+    const { retryAtMs: _retryAtMs, progressAtMs: _progressAtMs, ...rest } = document;
+    const { failure, stalledSinceMs: _stalled, ...run } = rest.run;
     const update = moved({ ...rest, run }, "begin", { attempt, step, phase: undefined });
     const event: RunEventBody = {
       type: "attempt",
       attempt,
       ...(failure && { reason: `${failure.code}: ${failure.message}` }),
     };
-    return { ...update, events: [event, ...(update.events ?? [])] };
+    const from = sound ? `going on from ${sound.id}` : "beginning again";
+    const warnings = damaged.map((message): RunEventBody => {
+      return { type: "log", level: "warn", message: `${message}; ${from}` };
+    });
+    return { ...update, events: [event, ...warnings, ...(update.events ?? [])] };
   });
 }
 
@@ -74,8 +88,36 @@ export async function finishRun(
 ): Promise<void> {
   const endedAtMs = control.clock.now();
   await changeCurrent(control, key, (document) => {
-    const { failure: _earlier, phase: _phase, waitingFor: _waitingFor, ...run } = document.run;
-    return moved({ ...document, run }, CHANGES[outcome], { endedAtMs }, failure);
+    const { failure: _earlier, phase: _phase, waitingFor: _waitingFor, ...rest } = document.run;
+    const { pauseRequested: _pause, stalledSinceMs: _stalled, ...run } = rest;
+    const update = moved({ ...document, run }, CHANGES[outcome], { endedAtMs }, failure);
+    return { ...update, document: withDeliveries(control, update.document, "run.ended") };
+  });
+}
+
+/** Tells people that a run gets nowhere. */
+export async function noteRunStalled(
+  control: Control,
+  key: WorkKey,
+  sinceMs: number,
+  message: string,
+): Promise<void> {
+  await changeCurrent(control, key, (document) => {
+    if (document.run.stalledSinceMs !== undefined) return undefined;
+    const stalled = { ...document, run: { ...document.run, stalledSinceMs: sinceMs } };
+    return {
+      document: withDeliveries(control, stalled, "run.stalled", message),
+      events: [{ type: "log", level: "warn", message }],
+    };
+  });
+}
+
+/** Its container has saved and gone, or has had its time to. */
+export async function pauseRunNow(control: Control, key: WorkKey): Promise<void> {
+  await changeCurrent(control, key, (document) => {
+    // Resumed meanwhile: the loss of its container is looked at again.
+    if (document.pauseAtMs === undefined) return undefined;
+    return paused(control, document);
   });
 }
 

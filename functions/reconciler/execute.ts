@@ -14,6 +14,8 @@ import { launchJob, noteStarted, withLogTail } from "./effects-job.ts";
 import {
   beginRunAttempt,
   expireRun,
+  noteRunStalled,
+  pauseRunNow,
   finishRun,
   noteRunStarted,
   noteRunWaiting,
@@ -55,6 +57,14 @@ export async function execute(control: Control, stops: Stops, action: Action): P
     case "expire":
       await expireRun(control, action.work);
       return false;
+    case "note-stalled":
+      await noteRunStalled(control, action.work, action.sinceMs, action.message);
+      return false;
+    case "pause":
+      await fenceJob(control, action.jobId);
+      await pauseRunNow(control, action.work);
+      stops.stop(action.jobId, EXIT_GRACE_MS);
+      return true;
     case "requeue":
     case "finish":
       return endAttempt(control, stops, action);

@@ -8,6 +8,9 @@ import { collect } from "../records/update.ts";
 import { RUNS, type RunDocument } from "../runs/records.ts";
 import type { EndpointView, JobView, ReplicaView, WorkView, World } from "./views.ts";
 
+/** A step of a large model on a small machine takes minutes; half an hour without a word is not normal. */
+const STALL_MS = 30 * 60_000;
+
 /** Reads everything that is not settled, and what its containers do. */
 export async function observe(control: Control): Promise<World> {
   // First the containers: one that is launched after this has its record by the time records are read.
@@ -43,7 +46,12 @@ async function runView(control: Control, document: RunDocument): Promise<WorkVie
     cancelAtMs: document.cancelAtMs,
     durationMs: document.durationMs,
     expired: document.expired ?? false,
-    workingSinceMs: run.startedAtMs,
+    pauseAtMs: document.pauseAtMs,
+    phase: run.phase,
+    progressAtMs: document.progressAtMs,
+    stallMs: document.stallMs ?? STALL_MS,
+    isStalled: run.stalledSinceMs !== undefined,
+    workingSinceMs: run.startedAtMs === undefined ? undefined : run.startedAtMs + (document.pausedMs ?? 0),
     job: run.attempt === 0 ? undefined : await jobView(control, trainJobId(run.id, run.attempt)),
   };
 }

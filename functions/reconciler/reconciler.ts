@@ -1,4 +1,5 @@
 import type { Control } from "../control.ts";
+import { finishDeletes } from "../runs/delete.ts";
 import { decide, nextDeadline } from "./decide.ts";
 import { execute, type Stops } from "./execute.ts";
 import { observe } from "./observe.ts";
@@ -27,6 +28,7 @@ export function createReconciler(control: Control): Reconciler {
   let running: Promise<void> | undefined;
   let again = false;
   let closed = false;
+  let hasFinishedDeletes = false;
   let lastPassAtMs = control.clock.now();
   let leasesFromMs = lastPassAtMs;
   let cancelTimer = () => {};
@@ -64,6 +66,10 @@ export function createReconciler(control: Control): Reconciler {
     const now = control.clock.now();
     if (now - lastPassAtMs > GAP_MS) leasesFromMs = now;
     lastPassAtMs = now;
+    if (!hasFinishedDeletes) {
+      await finishDeletes(control);
+      hasFinishedDeletes = true;
+    }
     const world = await observe(control);
     const actions = decide(world, now, policy());
     let isProbing = false;

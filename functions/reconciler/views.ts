@@ -27,6 +27,12 @@ export interface WorkView {
   waitingFor?: string;
   retryAtMs?: number;
   cancelAtMs?: number;
+  pauseAtMs?: number;
+  phase?: string;
+  /** When it last got anywhere, how long it may take until the next time, and whether people know. */
+  progressAtMs?: number;
+  stallMs?: number;
+  isStalled?: boolean;
   /** The time limit that the run was given, and whether it was told so. */
   durationMs?: number;
   expired: boolean;
@@ -77,6 +83,8 @@ export type Action =
   | { type: "note-working"; work: WorkKey }
   | { type: "note-waiting"; work: WorkKey; waitingFor: string }
   | { type: "expire"; work: WorkKey }
+  | { type: "note-stalled"; work: WorkKey; sinceMs: number; message: string }
+  | { type: "pause"; work: WorkKey; jobId: string }
   | { type: "requeue"; work: WorkKey; jobId: string; failure: Failure; retryAtMs: number }
   | {
       type: "finish";

@@ -45,6 +45,7 @@ export function upcasting(store: Store, kinds = DOCUMENT_KINDS): Store {
       page<T>(await store.queryIndex(...args)),
     append: (stream, events, options) => store.append(stream, events, options),
     read: (stream, afterSeq, limit) => store.read(stream, afterSeq, limit),
+    deleteStream: (stream) => store.deleteStream(stream),
     close: () => store.close(),
   };
 }

@@ -1,7 +1,7 @@
 import { SpotterError, type Failure } from "../../sdk/schema/errors.ts";
 import type { RunEventBody } from "../../sdk/schema/event.ts";
 import type { Run, RunDetail } from "../../sdk/schema/run.ts";
-import type { RunSpec } from "../../sdk/schema/run-spec.ts";
+import type { RunSpec, Webhook } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
 import type { DocumentKey, IndexEntry } from "../ports/store.ts";
 import { update } from "../records/update.ts";
@@ -18,6 +18,19 @@ export interface RunDocument {
   /** The run is asked to stop when it works longer than this. */
   durationMs?: number;
   cancelAtMs?: number;
+  pauseAtMs?: number;
+  /** Since when it is paused. */
+  pausedAtMs?: number;
+  /** How long it was paused before; does not count against its time limit. */
+  pausedMs?: number;
+  /** When it last got anywhere, and how long it may take until it does again. */
+  progressAtMs?: number;
+  stallMs?: number;
+  /** Whom to tell, and what they have not been told yet. */
+  webhooks?: Webhook[];
+  deliveries?: Delivery[];
+  /** Being deleted: its parts go first, this document last. */
+  deletedAtMs?: number;
   /** Its time was over; this is why it is being cancelled. */
   expired?: boolean;
   /** Written together with the state; appended to the stream right after, and again by whoever reads it. */
@@ -28,6 +41,19 @@ export interface RunDocument {
 export interface RunSpecDocument {
   v: 1;
   spec: RunSpec;
+}
+
+/** One thing to tell one address. */
+export interface Delivery {
+  /** Stays the same however often it is tried. */
+  id: string;
+  event: Webhook["events"][number];
+  url: string;
+  secret?: string;
+  /** JSON text. */
+  body: string;
+  tries: number;
+  nextAtMs: number;
 }
 
 /** An event as it lies in the stream; its seq is the stream's. */
@@ -56,7 +82,7 @@ export async function findRun(control: Control, id: string): Promise<RunDocument
 
 export async function getRun(control: Control, id: string): Promise<RunDocument> {
   const document = await findRun(control, id);
-  if (document !== undefined) return document;
+  if (document !== undefined && document.deletedAtMs === undefined) return document;
   throw new SpotterError("not_found", `There is no run ${id}.`, {
     where: id,
     hint: "`spotter run list` shows the runs.",
@@ -95,10 +121,11 @@ export async function changeRun(
     const value: RunDocument = next.events?.length
       ? { ...rest, outbox: outbox(control, current.version + 1, next.events) }
       : rest;
-    return { value, indexes: indexesOf(value.run) };
+    return { value, indexes: indexesOf(value) };
   });
   await flushOutbox(control, document?.value);
   control.bus.notify(runStream(id));
+  if (document?.value.deliveries) control.wakeWebhooks();
   return document?.value;
 }
 
@@ -130,7 +157,14 @@ export function outbox(control: Control, version: number, bodies: RunEventBody[]
   return { batchId: `document-${version}`, events: bodies.map((body) => ({ atMs, body })) };
 }
 
-export function indexesOf(run: Run): IndexEntry[] {
-  const byState: IndexEntry = { index: "run-state", partition: run.state, sort: run.id };
-  return isTerminalRun(run.state) ? [byState] : [byState, { index: "live", partition: RUNS, sort: run.id }];
+/** An archived run is in the index of those only; one that is being deleted, in no list at all. */
+export function indexesOf({ run, deliveries, deletedAtMs }: RunDocument): IndexEntry[] {
+  if (deletedAtMs !== undefined) return [{ index: "deleted", partition: RUNS, sort: run.id }];
+  return [
+    run.archived
+      ? { index: "archived", partition: RUNS, sort: run.id }
+      : { index: "run-state", partition: run.state, sort: run.id },
+    ...(isTerminalRun(run.state) ? [] : [{ index: "live", partition: RUNS, sort: run.id }]),
+    ...(deliveries?.length ? [{ index: "webhooks", partition: RUNS, sort: run.id }] : []),
+  ];
 }

@@ -1,17 +1,18 @@
 import * as z from "zod/mini";
 import { checkpoint } from "../../sdk/schema/checkpoint.ts";
-import { nonNegativeInt, pageOf, pageQuery } from "../../sdk/schema/common.ts";
+import { nonNegativeInt, pageOf } from "../../sdk/schema/common.ts";
 import { rollout } from "../../sdk/schema/rollout.ts";
-import { run as runSchema, runDetail as runDetailSchema, runState } from "../../sdk/schema/run.ts";
+import { run as runSchema, runDetail as runDetailSchema } from "../../sdk/schema/run.ts";
 import { runSpec } from "../../sdk/schema/run-spec.ts";
 import { listCheckpoints } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import { logLines, logQuery } from "../http/logs.ts";
 import { route, type Route } from "../http/route.ts";
-import { cancelRun } from "./cancel.ts";
 import { launchRun } from "./launch.ts";
+import { runLifeRoutes } from "./life-routes.ts";
+import { listQuery, listRuns } from "./list.ts";
 import { runLogs } from "./logs.ts";
-import { getRun, runDetail, RUNS, type RunDocument } from "./records.ts";
+import { getRun, runDetail } from "./records.ts";
 import { readRollouts } from "./rollouts.ts";
 
 export function runRoutes(control: Control): Route[] {
@@ -31,16 +32,9 @@ export function runRoutes(control: Control): Route[] {
       path: "/runs",
       access: "write",
       summary: "List runs, newest first",
-      query: z.extend(pageQuery, { state: z.optional(runState) }),
+      query: listQuery,
       response: pageOf(runSchema),
-      async handle({ query: { state, ...query } }) {
-        const options = { ...query, reverse: true };
-        const page =
-          state === undefined
-            ? await control.store.query<RunDocument>(RUNS, options)
-            : await control.store.queryIndex<RunDocument>("run-state", state, options);
-        return { items: page.items.map((item) => item.value.run), ...(page.next && { next: page.next }) };
-      },
+      handle: ({ query }) => listRuns(control, query),
     }),
     route({
       method: "get",
@@ -50,14 +44,7 @@ export function runRoutes(control: Control): Route[] {
       response: runDetailSchema,
       handle: ({ param }) => runDetail(control, param("id")),
     }),
-    route({
-      method: "post",
-      path: "/runs/:id/cancel",
-      access: "write",
-      summary: "Ask a run to save a checkpoint and end",
-      response: runSchema,
-      handle: ({ param }) => cancelRun(control, param("id")),
-    }),
+    ...runLifeRoutes(control),
     ...partRoutes(control),
   ];
 }

@@ -25,6 +25,7 @@ export const RUN_TABLE: Table<RunState, RunChange> = {
     work: "running",
     save: "saving",
     requeue: "queued",
+    pause: "paused",
     ...ends,
   },
   starting: {
@@ -33,6 +34,7 @@ export const RUN_TABLE: Table<RunState, RunChange> = {
     work: "running",
     save: "saving",
     requeue: "queued",
+    pause: "paused",
     ...ends,
   },
   running: { start: "running", work: "running", save: "saving", requeue: "queued", pause: "paused", ...ends },

@@ -104,6 +104,24 @@ export const startPoint = z.strictObject({
   mode: z._default(z.enum(["continue", "weights"]), "continue"),
 });
 
+/** Where to tell what becomes of a run; see docs/webhooks.md. */
+export const webhook = z.strictObject({
+  url: z
+    .string()
+    .check(
+      z.maxLength(2_000),
+      z.regex(/^https?:\/\/[^/@\s]+(\/\S*)?$/, "must be an http or https URL without a user"),
+    ),
+  /** Default: all. */
+  events: z._default(z.array(z.enum(["run.ended", "run.stalled"])).check(z.minLength(1)), [
+    "run.ended",
+    "run.stalled",
+  ]),
+  /** Name of a stored secret; what is sent is signed with its value. */
+  secret: z.optional(z.string()),
+});
+export type Webhook = z.infer<typeof webhook>;
+
 /** One training, fully resolved: what every dialect comes down to. */
 export const runSpec = z
   .strictObject({
@@ -122,7 +140,15 @@ export const runSpec = z
     trainer: trainerSpec,
     startFrom: z.optional(startPoint),
     engine: z._default(z.enum(["onnx"]), "onnx"),
-    limits: z.prefault(z.strictObject({ durationMs: z.optional(positiveInt) }), {}),
+    limits: z.prefault(
+      z.strictObject({
+        durationMs: z.optional(positiveInt),
+        /** Without progress for this long a run counts as stalled, for twice as long its attempt as lost. */
+        stallMs: z.optional(positiveInt),
+      }),
+      {},
+    ),
+    webhooks: z.optional(z.array(webhook).check(z.maxLength(10))),
     seed: z._default(nonNegativeInt, 0),
   })
   .check(

@@ -48,6 +48,14 @@ export const run = z.object({
   /** Attempt that owns the run now; 0 before the first. */
   attempt: nonNegativeInt,
   cancelRequested: z.boolean(),
+  /** It is asked to save and pause, and has not done so yet. */
+  pauseRequested: z.optional(z.boolean()),
+  /** Since when its container lives without getting anywhere. */
+  stalledSinceMs: z.optional(timestampMs),
+  /** What people wrote about it. */
+  notes: z.optional(z.string()),
+  /** Not in lists unless asked for. */
+  archived: z.optional(z.boolean()),
   failure: z.optional(failure),
   /** Latest value of each metric. */
   metrics: z.record(z.string(), z.number()),
@@ -57,6 +65,15 @@ export const run = z.object({
   heartbeatAtMs: z.optional(timestampMs),
 });
 export type Run = z.infer<typeof run>;
+
+/** `PATCH /runs/:id`: what people say about a run. What is absent stays; an empty text removes. */
+export const updateRun = z.strictObject({
+  name: z.optional(z.string().check(z.maxLength(200))),
+  tags: z.optional(z.array(z.string().check(z.minLength(1), z.maxLength(100))).check(z.maxLength(50))),
+  notes: z.optional(z.string().check(z.maxLength(10_000))),
+  archived: z.optional(z.boolean()),
+});
+export type UpdateRun = z.infer<typeof updateRun>;
 
 /** The full record: the summary, its spec and where to look at it. */
 export const runDetail = z.object({ run, spec: runSpec, url: z.string() });

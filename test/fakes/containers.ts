@@ -8,7 +8,7 @@ export interface FakeContainers extends Containers {
   /** Puts a container into a state and tells the listeners. */
   set(jobId: string, state: ContainerState): void;
   /** Forgets a container without a word, as after a crash of the machine. */
-  forget(jobId: string): void;
+  forget(jobId: string): Promise<void>;
   /** The next launches fail with this. */
   failLaunch(error: Error | undefined): void;
   environmentOf(jobId: string): ContainerSpec["environment"];
@@ -56,7 +56,7 @@ export function fakeContainers(first: ContainerState = { state: "running" }): Fa
     logs: async (jobId) => (states.has(jobId) ? [`line of ${jobId}`] : []),
     close: async () => listeners.clear(),
     set: change,
-    forget: (jobId) => void states.delete(jobId),
+    forget: async (jobId) => void states.delete(jobId),
     failLaunch: (error) => void (failure = error),
     environmentOf(jobId) {
       const found = launched.findLast((spec) => spec.jobId === jobId);

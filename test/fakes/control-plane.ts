@@ -10,6 +10,7 @@ import { systemIds } from "../../functions/local/system-ids.ts";
 import type { Isolates } from "../../functions/ports/isolates.ts";
 import type { ContainerState } from "../../functions/ports/containers.ts";
 import { sha256Of } from "../../functions/records/hash.ts";
+import type { Send } from "../../functions/webhooks/send.ts";
 import { fakeClock, type FakeClock } from "./clock.ts";
 import { fakeContainers, type FakeContainers } from "./containers.ts";
 import { fakeIsolates } from "./isolates.ts";
@@ -33,6 +34,8 @@ export interface TestPlane extends ControlPlane {
 export interface TestPlaneParams {
   isolates?: Isolates;
   probe?: (address: string) => Promise<boolean>;
+  /** Takes webhooks; by default nobody does. */
+  send?: Send;
   publicUrl?: string;
   firstState?: ContainerState;
   /** A state folder to begin with a copy of. */
@@ -86,6 +89,7 @@ async function open(
   const plane = createControlPlane(deps, {
     rootKeyHash: sha256Of(ADMIN_KEY),
     probe: params.probe ?? (async () => true),
+    send: params.send ?? (async () => "nobody is there"),
     shutdown: () => void shutdowns++,
   });
   let closing: Promise<void> | undefined;

@@ -63,6 +63,11 @@ export function readStream(
   return entries;
 }
 
+export function deleteStream(connection: Connection, stream: string): void {
+  checkPart("stream", stream);
+  connection.transaction(() => connection.run("DELETE FROM batches WHERE stream = ?", stream));
+}
+
 function lastSeq(connection: Connection, stream: string): number {
   const row = connection.get("SELECT max(last_seq) AS seq FROM batches WHERE stream = ?", stream);
   return Number(row?.["seq"] ?? 0);

@@ -61,6 +61,17 @@ export function streamTests(fixture: () => StoreFixture): void {
       for (let n = 0; n < 80; n += 2) expect(entries[n]?.value).toBe(entries[n + 1]?.value);
     });
 
+    it("begin anew once they are deleted, and so do the names of their batches", async () => {
+      const { store } = fixture();
+      await store.append("s", ["a", "b"], { batchId: "1" });
+      await store.append("t", ["x"], { batchId: "1" });
+      await store.deleteStream("s");
+      expect(await store.read("s", 0, 10)).toEqual([]);
+      expect(await store.append("s", ["c"], { batchId: "1" })).toBe(1);
+      expect(await store.read("t", 0, 10)).toEqual([{ seq: 1, value: "x" }]);
+      await store.deleteStream("never");
+    });
+
     it("refuse a batch above the size limit", async () => {
       const { store } = fixture();
       const half = "x".repeat(MAX_VALUE_BYTES / 2);

@@ -9,7 +9,7 @@ import { fakeJob } from "../../fakes/job.ts";
 import { preparedSpec } from "../../fakes/run-spec.ts";
 
 /** Writes of the scripts below; the first test of each makes sure that this is all of them. */
-const RUN_WRITES = 30;
+const RUN_WRITES = 32;
 const EVAL_WRITES = 14;
 const ENDPOINT_WRITES = 16;
 const MAX_TRIES = 6;

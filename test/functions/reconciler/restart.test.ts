@@ -58,7 +58,7 @@ describe("a new control plane over old state", () => {
     const first = await testPlane({ onEnd: onTestFinished });
     const { id, job } = await runningRun(first);
     await job.save(2);
-    first.containers.forget(job.id);
+    await first.containers.forget(job.id);
     const second = await first.restart();
     second.reconciler.wake();
     await second.reconciler.settle();
