@@ -59,7 +59,7 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
     const { createWorkerdIsolates } = await import("./workerd-isolates/index.ts");
     const created = createWorkerdIsolates({
       workDir: join(home, "isolates"),
-      onMessage: (message) => log.info("user code", { message }),
+      onMessage: ({ sha256, level, text }) => log[logLevel(level)](text, { userCode: sha256 }),
     });
     notes.push(...created.notes);
     return created;
@@ -111,6 +111,11 @@ function lazyIsolates(create: () => Promise<Isolates>): Isolates {
     load: async (bundle) => (await (created ??= create())).load(bundle),
     close: async () => (await created)?.close(),
   };
+}
+
+/** Levels of `console` that the log does not have count as "info". */
+function logLevel(level: string): "debug" | "info" | "warn" | "error" {
+  return level === "debug" || level === "warn" || level === "error" ? level : "info";
 }
 
 function packageVersion(): string {

@@ -30,6 +30,12 @@ export interface IsolateHandle {
     rows: unknown[],
     options: { timeoutMs: number; signal?: AbortSignal },
   ): Promise<IsolateResult[]>;
+  /** The same for several exports at once, which costs less than a call each. Results by export, then by row. */
+  callAll(
+    exportNames: string[],
+    rows: unknown[],
+    options: { timeoutMs: number; signal?: AbortSignal },
+  ): Promise<IsolateResult[][]>;
 }
 
 export interface Isolates {

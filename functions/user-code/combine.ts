@@ -30,13 +30,17 @@ function judgedOf(reward: UserCodeExport, result: IsolateResult | undefined): Ju
   if ("error" in result) {
     return { error: { code: result.error.code, message: `${reward.name}: ${result.error.message}` } };
   }
+  const { weight = 1, precondition = false } = reward;
+  // Most scores are plain numbers, and this runs for every one of them.
+  if (typeof result.value === "number" && Number.isFinite(result.value)) {
+    return { score: { weight, precondition, score: result.value } };
+  }
   const parsed = rewardValue.safeParse(result.value);
   if (!parsed.success) {
     const message = `${reward.name}: it returned something that is not a finite number or { score, metrics?, reason? }`;
     return { error: { code: "reward_invalid", message } };
   }
   const value = typeof parsed.data === "number" ? { score: parsed.data } : parsed.data;
-  const { weight = 1, precondition = false } = reward;
   return { score: { weight, precondition, ...value } };
 }
 

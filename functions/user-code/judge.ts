@@ -26,19 +26,31 @@ export async function judgeRows(
 ): Promise<Verdict[]> {
   const { handle, rewards } = await openRewards(deps, setup);
   const verdicts: Verdict[] = [];
+  const ask = (start: number) =>
+    callRewards(handle, rewards, rows.slice(start, start + BATCH_ROWS), setup.timeoutMs, options.signal);
+  let next = ask(0);
   for (let start = 0; start < rows.length; start += BATCH_ROWS) {
-    const batch = rows.slice(start, start + BATCH_ROWS);
-    const byReward = await callRewards(handle, rewards, batch, setup.timeoutMs, options.signal);
-    for (const index of batch.keys()) {
+    const byReward = await next;
+    // The isolate works on the next batch while this one's verdicts are made.
+    if (start + BATCH_ROWS < rows.length) next = ask(start + BATCH_ROWS);
+    const count = Math.min(BATCH_ROWS, rows.length - start);
+    for (let index = 0; index < count; index++) {
       const verdict = combineVerdict(
         rewards,
         byReward.map((results) => results[index]),
       );
       // Reasons and errors are the user's own text, and go on into rollouts, logs and answers.
-      verdicts.push(redacted(deps.secrets, verdict));
+      verdicts.push(hasText(verdict) ? redacted(deps.secrets, verdict) : verdict);
     }
   }
   return verdicts;
+}
+
+/** Whether anything in it was written by user code; most verdicts are numbers under the exports' own names. */
+function hasText({ scores, errors }: Verdict): boolean {
+  const hasMore = ({ reason, metrics }: Verdict["scores"][string]) =>
+    reason !== undefined || metrics !== undefined;
+  return Object.keys(errors).length > 0 || Object.values(scores).some(hasMore);
 }
 
 export interface OpenRewards {
@@ -55,17 +67,20 @@ export async function openRewards(deps: UserCodeDeps, setup: RewardSetup): Promi
   return { handle, name, rewards: selectRewards({ exports: handle.exports, others }, setup.names, name) };
 }
 
-/** Results by reward, then by row. */
-export function callRewards(
+/** Results by reward, then by row. Rewards with the same time limit share a call. */
+export async function callRewards(
   handle: IsolateHandle,
   rewards: readonly UserCodeExport[],
   rows: RewardRow[],
   timeoutMs: number,
   signal?: AbortSignal,
 ): Promise<IsolateResult[][]> {
-  return Promise.all(
-    rewards.map((reward) =>
-      handle.call(reward.name, rows, { timeoutMs: reward.timeoutMs ?? timeoutMs, signal }),
-    ),
-  );
+  const byLimit = Map.groupBy(rewards, (reward) => reward.timeoutMs ?? timeoutMs);
+  const groups = [...byLimit].map(async ([limitMs, group]) => {
+    const names = group.map(({ name }) => name);
+    const results = await handle.callAll(names, rows, { timeoutMs: limitMs, signal });
+    return group.map((reward, index) => [reward, results[index] ?? []] as const);
+  });
+  const byReward = new Map((await Promise.all(groups)).flat());
+  return rewards.map((reward) => byReward.get(reward) ?? []);
 }

@@ -45,7 +45,7 @@ export function userCodeRoutes(control: Control): Route[] {
       response: judgeResponse,
       async handle({ c, param, body }) {
         const setup = {
-          code: { sha256: param("sha256"), secrets: [] },
+          code: { sha256: param("sha256"), secrets: body.secrets },
           names: body.names,
           timeoutMs: body.timeoutMs,
           maxMissingShare: 1,

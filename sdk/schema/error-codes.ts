@@ -23,6 +23,9 @@ export const ERROR_CODES = {
   reward_failed: "user", // a reward threw
   reward_invalid: "user", // a reward returned something that is not a score
   reward_timeout: "user",
+  tool_failed: "user", // a tool threw
+  tool_invalid: "user", // a tool returned something that is not JSON, or far too much
+  tool_timeout: "user",
   zero_work: "user", // a run with nothing to do
   unauthorized: "user",
   forbidden: "user",

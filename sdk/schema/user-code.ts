@@ -31,6 +31,8 @@ export const judgeRequest = z.strictObject({
   rows: z.array(rewardRow),
   names: z.optional(z.array(z.string())),
   timeoutMs: z._default(positiveInt, 10_000),
+  /** Names of secrets to grant. Default: none. */
+  secrets: z._default(z.array(z.string()), []),
 });
 export const judgeResponse = z.object({ verdicts: z.array(verdict) });
 
@@ -49,11 +51,15 @@ export const isolateDescription = z.object({
   exports: z.array(userCodeExport),
   /** Exported names that are no reward, tool or environment. */
   others: z.array(z.string()),
+  /** Whether one call may name several exports; bundles of older versions take one, as `export` beside `rows`. */
+  joint: z.optional(z.boolean()),
 });
-/** `POST /`: one export over many rows. */
+/**
+ * `POST /`: some exports over the same rows. The body is this header and the rows as JSON, a line each: every
+ * export parses the rows anew, so that none sees what another one changed in them.
+ */
 export const isolateRequest = z.object({
-  export: z.string(),
-  rows: z.array(z.unknown()),
+  exports: z.array(z.string()),
   secrets: z.record(z.string(), z.string()),
   timeoutMs: z.number(),
 });
@@ -64,6 +70,5 @@ export const isolateOutcome = z.union([
   }),
   z.object({ value: z.unknown() }),
 ]);
-/** One outcome a row; `stack` has positions in the bundle. */
+/** The answer is `{ results }`: one outcome a row, by export, then by row; `stack` has positions in the bundle. */
 export type IsolateOutcome = z.infer<typeof isolateOutcome>;
-export const isolateReply = z.object({ results: z.array(isolateOutcome) });

@@ -1,6 +1,5 @@
 /**
- * Runs inside the isolate, around the user's module: tells what it exports and calls one export over many
- * rows. It uses web standards only, so the same bundle runs in workerd and on Lambda.
+ * Runs inside the isolate, around the user's module: tells what it exports and calls exports over many rows. It uses web standards only, so the same bundle runs in workerd and on Lambda.
  *
  * @module
  */
@@ -8,6 +7,9 @@ import type { IsolateOutcome, IsolateRequest, UserCodeExport } from "../schema/u
 import { capConsole } from "./console.ts";
 import { definitionOf } from "./definition.ts";
 import { rewardOutcome } from "./reward-value.ts";
+
+/** Longest answer of a tool: more than fits the context of any model. */
+const MAX_TOOL_CHARACTERS = 128 * 1024;
 
 type Callable = (first: unknown, second: unknown) => unknown;
 type Runner = (row: unknown, secrets: Record<string, string>) => unknown;
@@ -21,8 +23,15 @@ export function createAdapter(module: Readonly<Record<string, unknown>>): {
     async fetch(request) {
       if (request.method === "GET") return Response.json(describe(module));
       resetConsole();
-      const body = (await request.json()) as IsolateRequest;
-      return Response.json({ results: await callRows(module, body) });
+      const text = await request.text();
+      const headerEnd = text.indexOf("\n");
+      const header = JSON.parse(text.slice(0, headerEnd)) as IsolateRequest;
+      const rowsText = text.slice(headerEnd + 1);
+      // Each export on rows of its own: what one changes in them the others must not see.
+      const results = await Promise.all(
+        header.exports.map((name) => callRows(module, name, JSON.parse(rowsText) as unknown[], header)),
+      );
+      return Response.json({ results });
     },
   };
 }
@@ -30,6 +39,7 @@ export function createAdapter(module: Readonly<Record<string, unknown>>): {
 function describe(module: Readonly<Record<string, unknown>>): {
   exports: UserCodeExport[];
   others: string[];
+  joint: true;
 } {
   const exports: UserCodeExport[] = [];
   const others: string[] = [];
@@ -38,12 +48,14 @@ function describe(module: Readonly<Record<string, unknown>>): {
     if (definition) exports.push({ name, ...definition });
     else others.push(name);
   }
-  return { exports, others };
+  return { exports, others, joint: true };
 }
 
 async function callRows(
   module: Readonly<Record<string, unknown>>,
-  { export: name, rows, secrets, timeoutMs }: IsolateRequest,
+  name: string,
+  rows: unknown[],
+  { secrets, timeoutMs }: IsolateRequest,
 ): Promise<IsolateOutcome[]> {
   const kind = definitionOf(module[name])?.kind;
   if (kind !== "reward" && kind !== "tool") {
@@ -81,7 +93,15 @@ function toolRunner(call: Callable): Runner {
 
 function toolOutcome(value: unknown): IsolateOutcome {
   // Serialised here, where a cycle or a BigInt costs one row and not the whole answer.
-  return { value: JSON.parse(JSON.stringify(value ?? null) ?? "null") as unknown };
+  let text: string;
+  try {
+    text = JSON.stringify(value ?? null) ?? "null";
+  } catch (error) {
+    return { error: { ...thrown(error, "tool_invalid"), message: "it returned something that is not JSON" } };
+  }
+  if (text.length <= MAX_TOOL_CHARACTERS) return { value: JSON.parse(text) as unknown };
+  const message = `it returned ${text.length} characters of JSON; a model can use ${MAX_TOOL_CHARACTERS} at most`;
+  return { error: { code: "tool_invalid", message } };
 }
 
 async function withDeadline(work: Promise<unknown>, timeoutMs: number): Promise<void> {
@@ -93,15 +113,25 @@ async function withDeadline(work: Promise<unknown>, timeoutMs: number): Promise<
   clearTimeout(timer);
 }
 
+/** Of anything that was thrown; errors with getters that throw themselves are thrown too. */
 function thrown(error: unknown, code: string): { code: string; message: string; stack?: string } {
-  if (!(error instanceof Error)) return { code, message: `it threw ${safeText(error)}` };
-  // workerd refuses typed arrays above the memory limit with this RangeError instead of dying.
-  const isMemory = error instanceof RangeError && /allocation failed/i.test(error.message);
-  return {
-    code: isMemory ? "isolate_out_of_memory" : code,
-    message: `it threw ${error.name}: ${error.message}`.slice(0, 2_000),
-    stack: error.stack?.slice(0, 4_000) ?? "",
-  };
+  try {
+    if (!(error instanceof Error)) return { code, message: `it threw ${safeText(error)}` };
+    const text = `${error.name}: ${error.message}`;
+    const stack = String(error.stack ?? "").slice(0, 4_000);
+    const finalCode = isOutOfMemory(error) ? "isolate_out_of_memory" : code;
+    return { code: finalCode, message: `it threw ${text}`.slice(0, 2_000), stack };
+  } catch {
+    return { code, message: "it threw something that cannot be read" };
+  }
+}
+
+/** workerd refuses what is above the memory limit with these RangeErrors instead of dying. */
+function isOutOfMemory(error: Error): boolean {
+  return (
+    error instanceof RangeError &&
+    /allocation failed|invalid (typed )?array (buffer )?length/i.test(error.message)
+  );
 }
 
 function safeText(value: unknown): string {

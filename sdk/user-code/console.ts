@@ -1,23 +1,36 @@
 const LINES_PER_CALL = 50;
-const METHODS = ["debug", "error", "info", "log", "warn"] as const;
-
-type Console = Pick<globalThis.Console, (typeof METHODS)[number]>;
 
 /**
- * Lets through the first lines of each call and counts the rest: a `console.log` per row would otherwise cost
- * more than the reward. Returns how to start counting anew.
+ * Lets through the first lines of each call, then the hundredth, the thousandth and so on: a `console.log` per
+ * row would otherwise cost more than the reward. Returns how to start counting anew.
  */
-export function capConsole(target: Console): () => void {
-  let left = LINES_PER_CALL;
-  for (const method of METHODS) {
-    const write = target[method].bind(target);
-    target[method] = (...values: unknown[]) => {
-      if (left > 0) write(...values);
-      if (left === 0) write(`(more than ${LINES_PER_CALL} lines in one call; the rest is dropped)`);
-      left -= 1;
+export function capConsole(target: object): () => void {
+  const methods = target as Record<string, unknown>;
+  let lines = 0;
+  for (const name of Object.keys(methods)) {
+    const write = methods[name];
+    if (typeof write !== "function") continue;
+    methods[name] = (...values: unknown[]): unknown => {
+      lines += 1;
+      if (lines <= LINES_PER_CALL) return write.apply(target, values) as unknown;
+      if (!isPowerOfTen(lines)) return undefined;
+      const result: unknown = write.call(
+        target,
+        `(line ${lines} of this call; those since line ${shownBefore(lines)} are dropped)`,
+        ...values,
+      );
+      return result;
     };
   }
   return () => {
-    left = LINES_PER_CALL;
+    lines = 0;
   };
+}
+
+function isPowerOfTen(lines: number): boolean {
+  return Number.isInteger(Math.log10(lines));
+}
+
+function shownBefore(lines: number): number {
+  return Math.max(LINES_PER_CALL, lines / 10);
 }

@@ -11,7 +11,11 @@ export function fakeIsolates(
     loaded,
     async load(bundle) {
       loaded.push(bundle);
-      return { exports, call: async (_name, rows) => rows.map(judge) };
+      return {
+        exports,
+        call: async (_name, rows) => rows.map(judge),
+        callAll: async (names, rows) => names.map(() => rows.map(judge)),
+      };
     },
     close: async () => {},
   };

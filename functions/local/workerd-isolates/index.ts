@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { IsolateBundle, IsolateHandle, Isolates } from "../../ports/isolates.ts";
-import { runRows } from "./batch.ts";
+import { batchesOf, runRows } from "../isolate-main/batch.ts";
 import { Isolate, type IsolateSettings } from "./isolate.ts";
 import { launcher } from "./limits.ts";
 
@@ -96,6 +96,19 @@ async function openHandle(isolate: Isolate): Promise<IsolateHandle> {
   isolate.rest();
   // One call at a time: an isolate has one thread, and a stuck call takes its neighbours down with it.
   let last: Promise<unknown> = Promise.resolve();
+  const callAll: IsolateHandle["callAll"] = (exportNames, rows, options) => {
+    // Before its turn, so that this work and that of the isolate overlap.
+    const batches = batchesOf(rows);
+    const result = last.then(async () => {
+      try {
+        return await runRows(isolate, exportNames, batches, options);
+      } finally {
+        isolate.rest();
+      }
+    });
+    last = result.catch(() => {});
+    return result;
+  };
   return {
     get exports() {
       return isolate.exports;
@@ -103,17 +116,8 @@ async function openHandle(isolate: Isolate): Promise<IsolateHandle> {
     get others() {
       return isolate.others;
     },
-    call(exportName, rows, options) {
-      const result = last.then(async () => {
-        try {
-          return await runRows(isolate, exportName, rows, options);
-        } finally {
-          isolate.rest();
-        }
-      });
-      last = result.catch(() => {});
-      return result;
-    },
+    callAll,
+    call: async (exportName, rows, options) => (await callAll([exportName], rows, options))[0] ?? [],
   };
 }
 

@@ -2,9 +2,8 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { Client } from "undici";
-import { failureOfExit, IsolateFailure } from "./failure.ts";
+import { failureOfExit, IsolateFailure } from "../isolate-main/failure.ts";
 import type { Launcher } from "./limits.ts";
-import { lineSplitter } from "./log-lines.ts";
 import { watchMemory } from "./memory-watch.ts";
 
 /** What workerd itself needs. */
@@ -18,14 +17,19 @@ export interface ProcessParams {
   socketPath: string;
   memoryMiB: number;
   startTimeoutMs: number;
-  onLine: (line: string) => void;
+  /** Gets what it writes to its standard output. */
+  onOutput: (chunk: Buffer) => void;
 }
 
 export interface IsolateProcess {
   readonly pid: number;
   readonly isAlive: boolean;
-  /** JSON in, JSON out. At the deadline, or when the signal aborts, the process is killed. */
-  request(body: unknown, timeoutMs: number, signal?: AbortSignal): Promise<{ status: number; json: unknown }>;
+  /** Text in (none: a GET), JSON out. At the deadline, or when the signal aborts, the process is killed. */
+  request(
+    body: string | undefined,
+    timeoutMs: number,
+    signal?: AbortSignal,
+  ): Promise<{ status: number; json: unknown }>;
   /** Resolves when the process is gone. */
   end(): Promise<void>;
 }
@@ -40,7 +44,7 @@ export async function startProcess(params: ProcessParams): Promise<IsolateProces
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
   const ended = endOf(child, params);
-  child.stdout?.on("data", lineSplitter(params.onLine));
+  child.stdout?.on("data", params.onOutput);
   await listening(child, ended, params.startTimeoutMs);
   const client = new Client("http://isolate", {
     socketPath,
@@ -105,16 +109,14 @@ function processOf(
 
 async function exchange(
   client: Client,
-  body: unknown,
+  body: string | undefined,
   signal: AbortSignal,
 ): Promise<{ status: number; json: unknown }> {
   const reply = await client.request({
     path: "/",
     method: body === undefined ? "GET" : "POST",
     signal,
-    ...(body === undefined
-      ? {}
-      : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+    ...(body === undefined ? {} : { body, headers: { "content-type": "text/plain" } }),
   });
   return { status: reply.statusCode, json: parse(await reply.body.text()) };
 }

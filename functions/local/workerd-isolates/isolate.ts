@@ -4,18 +4,20 @@ import { SpotterError } from "../../../sdk/schema/errors.ts";
 import { parseWith } from "../../../sdk/schema/parse.ts";
 import {
   isolateDescription,
-  isolateReply,
   type IsolateOutcome,
+  type IsolateRequest,
   type UserCodeExport,
 } from "../../../sdk/schema/user-code.ts";
 import { createRedactor, type Redactor } from "../redactor.ts";
 import type { IsolateBundle } from "../../ports/isolates.ts";
-import { BUNDLE_MODULE, configText, MAIN_MODULE, outboundModule } from "./config.ts";
-import { IsolateFailure } from "./failure.ts";
+import { BUNDLE_MODULE, MAIN_MODULE } from "../isolate-main/main-module.ts";
+import { configText, outboundModule } from "./config.ts";
+import { IsolateFailure } from "../isolate-main/failure.ts";
 import { startProcess, type IsolateProcess } from "./isolate-process.ts";
 import type { Launcher } from "./limits.ts";
-import { userMessage } from "./log-lines.ts";
-import { splitBundle, type SplitBundle } from "./source-positions.ts";
+import { logGate, userMessage } from "../isolate-main/log-lines.ts";
+import { outcomesOf } from "../isolate-main/reply.ts";
+import { splitBundle, type SplitBundle } from "../isolate-main/source-positions.ts";
 
 /** A line that user code printed. */
 export interface UserMessage {
@@ -37,14 +39,22 @@ export interface IsolateSettings {
   isClosed: () => boolean;
 }
 
+export interface RunOptions {
+  timeoutMs: number;
+  hostTimeoutMs: number;
+  signal: AbortSignal | undefined;
+}
+
 /** One bundle's process, started when it is needed and ended when it was idle for a while. */
 export class Isolate {
   exports: UserCodeExport[] = [];
   others: string[] = [];
+  #isJoint = false;
   readonly #bundle: IsolateBundle;
   readonly #settings: IsolateSettings;
   readonly #source: SplitBundle;
   readonly #redactors: Redactor[];
+  readonly #log = logGate((line) => this.#onLine(line));
   #process: IsolateProcess | undefined;
   #folder: string | undefined;
   /** Settles, and never rejects, when the last start has. */
@@ -89,27 +99,48 @@ export class Isolate {
     }
   }
 
-  /** Throws {@link IsolateFailure} if the process is lost; the next call starts another. */
+  /**
+   * Outcomes by export, then by row. `rowsText`: the rows as JSON. Throws {@link IsolateFailure} if the process
+   * is lost; the next call starts another.
+   */
   async run(
-    exportName: string,
-    rows: unknown[],
-    options: { timeoutMs: number; hostTimeoutMs: number; signal: AbortSignal | undefined },
-  ): Promise<IsolateOutcome[]> {
+    exportNames: string[],
+    rowsText: string,
+    count: number,
+    options: RunOptions,
+  ): Promise<IsolateOutcome[][]> {
     await this.start();
+    if (this.#isJoint)
+      return this.#ask(this.#header(exportNames, options) + rowsText, exportNames.length, count, options);
+    const all: IsolateOutcome[][] = [];
+    for (const name of exportNames) {
+      const body = {
+        export: name,
+        rows: JSON.parse(rowsText) as unknown,
+        secrets: this.#bundle.secrets,
+        timeoutMs: options.timeoutMs,
+      };
+      all.push(...(await this.#ask(JSON.stringify(body), 1, count, options)));
+    }
+    return all;
+  }
+
+  #header(exports: string[], { timeoutMs }: RunOptions): string {
+    const header: IsolateRequest = { exports, secrets: this.#bundle.secrets, timeoutMs };
+    return `${JSON.stringify(header)}\n`;
+  }
+
+  async #ask(body: string, exports: number, rows: number, options: RunOptions): Promise<IsolateOutcome[][]> {
     const running = this.#process;
     if (!running) throw new IsolateFailure("isolate_crashed", "the isolate ended");
     this.#calls += 1;
-    const body = { export: exportName, rows, secrets: this.#bundle.secrets, timeoutMs: options.timeoutMs };
+    this.#log.start();
     const { status, json } = await running.request(body, options.hostTimeoutMs, options.signal);
-    const reply = isolateReply.safeParse(json);
-    if (status !== 200 || !reply.success || reply.data.results.length !== rows.length) {
-      await this.end();
-      const got = reply.success
-        ? `${reply.data.results.length} results for ${rows.length} rows`
-        : "no results";
-      throw new IsolateFailure("isolate_crashed", `the isolate answered ${status} with ${got}`);
-    }
-    return reply.data.results;
+    const results = (json as { results?: unknown } | null)?.results;
+    const outcomes = outcomesOf(this.#isJoint ? results : [results], exports, rows);
+    if (status === 200 && typeof outcomes !== "string") return outcomes;
+    await this.end();
+    throw new IsolateFailure("isolate_crashed", `the isolate answered ${status} with ${outcomes as string}`);
   }
 
   /** Message with the user's own position, secrets blacked out. */
@@ -151,7 +182,7 @@ export class Isolate {
       socketPath: join(folder, "s"),
       memoryMiB,
       startTimeoutMs: loadTimeoutMs,
-      onLine: (line) => this.#onLine(line),
+      onOutput: (chunk) => this.#log.write(chunk),
     }).catch((error: unknown) => {
       // workerd parses modules before it listens: broken code is the one thing here that is the user's.
       const [, message, stack] =
@@ -173,6 +204,7 @@ export class Isolate {
     });
     this.exports = described.exports;
     this.others = described.others;
+    this.#isJoint = described.joint === true;
   }
 
   /** Readable by this user only; the socket in it is the isolate's only door. */

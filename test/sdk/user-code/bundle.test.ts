@@ -42,10 +42,12 @@ describe("bundleUserCode", () => {
     expect(await described.json()).toEqual({
       exports: [{ name: "a", kind: "reward", weight: 2, precondition: false }],
       others: [],
+      joint: true,
     });
-    const body = JSON.stringify({ export: "a", rows: [{ row: { x: 1 } }], secrets: {}, timeoutMs: 1000 });
+    const header = JSON.stringify({ exports: ["a", "a"], secrets: {}, timeoutMs: 1000 });
+    const body = `${header}\n${JSON.stringify([{ row: { x: 1 } }])}`;
     const called = await adapter.fetch(new Request("http://isolate/", { method: "POST", body }));
-    expect(await called.json()).toEqual({ results: [{ value: 42 }] });
+    expect(await called.json()).toEqual({ results: [[{ value: 42 }], [{ value: 42 }]] });
   });
 
   it("gives equal hashes for equal sources in different folders", async () => {

@@ -1,5 +1,5 @@
 import { SourceMap } from "node:module";
-import { BUNDLE_MODULE } from "./config.ts";
+import { BUNDLE_MODULE } from "./main-module.ts";
 
 const MAP_COMMENT = /\n?\/\/# sourceMappingURL=data:application\/json[^,\n]*;base64,([A-Za-z0-9+/=]+)\s*$/;
 
