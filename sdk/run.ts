@@ -15,7 +15,7 @@ import {
   type RunState,
 } from "./schema/run.ts";
 import { Checkpoint } from "./checkpoint.ts";
-import { type CallOptions, type Client, clientOf } from "./client.ts";
+import { type CallOptions, type Client, clientOf, type RequestOptions } from "./client.ts";
 import { failureText } from "./failure-text.ts";
 import { followRun } from "./run-events.ts";
 
@@ -24,11 +24,24 @@ export interface ListRunsParams extends CallOptions {
   limit?: number;
   /** Only runs in this state. */
   state?: RunState;
+  /** Only runs with this tag. */
+  tag?: string;
+  /** Archived runs, and only those. Default false: they are left out. */
+  archived?: boolean;
 }
 
 export interface RunEventsParams {
   /** Start behind this sequence number. Default 0: from the beginning. */
   after?: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** What people say about a run. */
+export interface UpdateRunParams {
+  name?: string;
+  /** Replace the ones it has. */
+  tags?: string[];
+  notes?: string;
   signal?: AbortSignal | undefined;
 }
 
@@ -64,11 +77,12 @@ export class Run {
   /** Newest first, as summaries. */
   static async list(params: ListRunsParams = {}): Promise<RunRecord[]> {
     const client = clientOf(params);
-    const { limit = 100, state, signal } = params;
+    const { limit = 100, state, tag, signal } = params;
+    const archived = params.archived ? "true" : undefined;
     const runs: RunRecord[] = [];
     let after: string | undefined;
     do {
-      const query = { after, state, limit: Math.min(limit - runs.length, 1_000) };
+      const query = { after, state, tag, archived, limit: Math.min(limit - runs.length, 1_000) };
       const page = await client.request(pageOf(runSchema), "GET", "/runs", { query, signal });
       runs.push(...page.items);
       after = page.next;
@@ -188,9 +202,61 @@ export class Run {
   }
 
   /** Asks it to stop. It saves a checkpoint first, so wait for {@link result} if you want that one. */
-  async cancel(options: { signal?: AbortSignal } = {}): Promise<this> {
-    await this.#client.command("POST", `${pathOf(this.id)}/cancel`, options);
-    return this.refresh(options);
+  cancel(options: { signal?: AbortSignal } = {}): Promise<this> {
+    return this.#change("POST", "/cancel", options);
+  }
+
+  /**
+   * Asks it to save a checkpoint and let go of its container. It is `paused` once it has; {@link resume} lets it
+   * go on from there, to the very weights that it would have had.
+   *
+   * @throws SpotterError `conflict` when it has ended.
+   * @example
+   * await run.pause();
+   * await run.resume();
+   */
+  pause(options: { signal?: AbortSignal } = {}): Promise<this> {
+    return this.#change("POST", "/pause", options);
+  }
+
+  /** @throws SpotterError `conflict` when it has ended, or has not paused yet. */
+  resume(options: { signal?: AbortSignal } = {}): Promise<this> {
+    return this.#change("POST", "/resume", options);
+  }
+
+  /**
+   * Changes what people say about it. What is left out stays as it is; an empty text removes.
+   *
+   * @example
+   * await run.update({ tags: ["best"], notes: "Twice the learning rate." });
+   */
+  update(params: UpdateRunParams): Promise<this> {
+    const { signal, ...json } = params;
+    return this.#change("PATCH", "", { json, signal });
+  }
+
+  /** Takes it out of lists, where it is found only when asked for; `archive(false)` brings it back. */
+  archive(archived = true, options: { signal?: AbortSignal } = {}): Promise<this> {
+    return this.#change("PATCH", "", { json: { archived }, ...options });
+  }
+
+  /**
+   * Removes it with its checkpoints, rollouts, events and logs. Resolves when all of that is gone.
+   *
+   * @throws SpotterError `conflict` while it goes on, or while something uses one of its checkpoints.
+   */
+  delete(options: { signal?: AbortSignal } = {}): Promise<void> {
+    // Repeated, it would say that there is no such run.
+    return this.#client.command("DELETE", pathOf(this.id), {
+      ...options,
+      retry: "unsent",
+      timeoutMs: 600_000,
+    });
+  }
+
+  async #change(method: "POST" | "PATCH", path: string, options: RequestOptions): Promise<this> {
+    await this.#client.command(method, pathOf(this.id) + path, options);
+    return this.refresh({ signal: options.signal });
   }
 
   #hasEnded(): boolean {

@@ -35,7 +35,14 @@ export interface TrainConfigParams {
   seed?: number;
   /** Names of secrets the rewards may read. */
   secrets?: string[];
-  limits?: { durationMs?: number };
+  limits?: {
+    /** Work of longer than this ends with the code `timeout`. */
+    durationMs?: number;
+    /** Without progress for this long it counts as stalled; for twice as long, its attempt is given up. Default 30 minutes. */
+    stallMs?: number;
+  };
+  /** Told when the run has ended, and when it gets nowhere; see docs/webhooks.md. */
+  webhooks?: { url: string; events?: ("run.ended" | "run.stalled")[]; secret?: string }[];
 }
 
 export interface LoraParams {
@@ -84,6 +91,7 @@ const configParams = z.strictObject({
   seed: z.optional(runSpec.shape.seed),
   secrets: z.optional(z.array(text)),
   limits: z.optional(runSpec.shape.limits),
+  webhooks: runSpec.shape.webhooks,
 });
 
 /**

@@ -107,6 +107,36 @@ describe("run.cancel", () => {
   });
 });
 
+describe("a run that exists", () => {
+  it("is paused, resumed, changed, archived and deleted by its own calls", async () => {
+    const server = await fakeServer({ "*": () => runDetailOf({ state: "paused" }) });
+    const run = runOn(server);
+    expect((await run.pause()).state).toBe("paused");
+    await run.resume();
+    await run.update({ tags: ["best"], notes: "" });
+    await run.archive();
+    await run.archive(false);
+    await run.delete();
+    const asked = server.requests.filter(({ method }) => method !== "GET");
+    expect(asked.map(({ method, path, body }) => `${method} ${path} ${body}`.trim())).toEqual([
+      "POST /runs/run1/pause",
+      "POST /runs/run1/resume",
+      'PATCH /runs/run1 {"tags":["best"],"notes":""}',
+      'PATCH /runs/run1 {"archived":true}',
+      'PATCH /runs/run1 {"archived":false}',
+      "DELETE /runs/run1",
+    ]);
+  });
+
+  it("passes on why it cannot be deleted", async () => {
+    const server = await fakeServer({
+      "DELETE /runs/run1": (_, response) => sendError(response, 409, "conflict", "Endpoint a serves run1@2."),
+    });
+    await expect(runOn(server).delete()).rejects.toMatchObject({ code: "conflict" });
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
 describe("Run.get and Run.list", () => {
   it("reads one, or as many as asked over pages", async () => {
     const { client, requests } = await fakeServer({
@@ -119,5 +149,7 @@ describe("Run.get and Run.list", () => {
     expect((await Run.get("run1", { client })).step).toBe(3);
     expect((await Run.list({ client, limit: 2 })).map(({ id }) => id)).toEqual(["a", "b"]);
     expect(requests.at(-1)?.query).toEqual({ after: "1", limit: "1" });
+    await Run.list({ client, limit: 1, tag: "best", archived: true });
+    expect(requests.at(-1)?.query).toEqual({ limit: "1", tag: "best", archived: "true" });
   });
 });

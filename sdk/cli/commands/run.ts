@@ -6,6 +6,7 @@ import { integer } from "../numbers.ts";
 import { pairs, table } from "../render/table.ts";
 import { ageText, durationText } from "../render/time.ts";
 import { watchRun } from "../render/watch-run.ts";
+import { runLifeVerbs } from "./run-life.ts";
 import { noun, verb } from "../verb.ts";
 
 export function runCommand(context: CliContext): Command {
@@ -14,18 +15,27 @@ export function runCommand(context: CliContext): Command {
     get(context),
     watch(context),
     logs(context),
-    cancel(context),
+    ...runLifeVerbs(context),
   ]);
+}
+
+interface ListOptions {
+  limit: number;
+  state?: RunState;
+  tag?: string;
+  archived?: boolean;
+  json?: boolean;
 }
 
 function list(context: CliContext): Command {
   return verb("list", "List runs, newest first", "spotter run list --limit 5")
     .addOption(new Option("--limit <n>", "how many").argParser(integer).default(20))
     .addOption(new Option("--state <state>", "only runs in this state").choices(RUN_STATES))
-    .action(async (options: { limit: number; state?: RunState; json?: boolean }) => {
-      const { limit, state } = options;
-      const runs = await Run.list({ limit, state, signal: context.signal });
-      if (options.json) return printJson(context, runs);
+    .option("--tag <tag>", "only runs with this tag")
+    .option("--archived", "archived runs, and only those")
+    .action(async ({ json, ...options }: ListOptions) => {
+      const runs = await Run.list({ ...options, signal: context.signal });
+      if (json) return printJson(context, runs);
       const rows = runs.map((run) => [
         run.id,
         run.name ?? "",
@@ -97,28 +107,26 @@ function logs(context: CliContext): Command {
   );
 }
 
-function cancel(context: CliContext): Command {
-  return verb("cancel <id>", "Ask a run to save a checkpoint and end", "spotter run cancel run-01jd").action(
-    async (id: string, options: { json?: boolean }) => {
-      const { signal } = context;
-      const run = await (await Run.get(id, { signal })).cancel({ signal });
-      if (options.json) return printJson(context, run.record);
-      print(context, `${id} is asked to end; it is ${run.state}.`);
-    },
-  );
-}
-
 function factsOf(run: RunRecord): Record<string, string | number | undefined> {
   const endedAtMs = run.endedAtMs ?? Date.now();
   return {
     id: run.id,
     name: run.name,
-    state: run.waitingFor ? `${run.state} (waiting for ${run.waitingFor})` : run.state,
+    state: stateText(run),
     phase: run.phase,
+    tags: run.tags.length > 0 ? run.tags.join(", ") : undefined,
+    notes: run.notes,
     model: run.model,
     step: `${run.step}/${run.steps}`,
     attempt: run.attempt,
     took: run.startedAtMs === undefined ? undefined : durationText(endedAtMs - run.startedAtMs),
     failure: run.failure?.message,
   };
+}
+
+function stateText({ state, waitingFor, pauseRequested, stalledSinceMs }: RunRecord): string {
+  if (waitingFor) return `${state} (waiting for ${waitingFor})`;
+  if (pauseRequested) return `${state} (about to pause)`;
+  if (stalledSinceMs === undefined) return state;
+  return `${state} (no progress for ${durationText(Date.now() - stalledSinceMs)})`;
 }

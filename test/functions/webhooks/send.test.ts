@@ -6,11 +6,13 @@ import { sendOverHttp } from "../../../functions/webhooks/send.ts";
 
 async function receiver(status: number, headers: Record<string, string> = {}) {
   const received: { request: IncomingMessage; body: string }[] = [];
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     let body = "";
-    for await (const chunk of request) body += String(chunk);
-    received.push({ request, body });
-    response.writeHead(status, headers).end("thank you");
+    request.on("data", (chunk: Buffer) => (body += String(chunk)));
+    request.on("end", () => {
+      received.push({ request, body });
+      response.writeHead(status, headers).end("thank you");
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());

@@ -84,11 +84,39 @@ describe("spotter run", () => {
     expect(requests.some(({ method, path }) => method === "POST" && path === "/runs/run1/cancel")).toBe(true);
   });
 
+  it("pauses, resumes, tags, notes, archives and deletes", async () => {
+    const record = { state: "paused" as const, tags: ["old"], notes: "Best so far" };
+    const { url, requests } = await fakeServer({ "*": () => runDetailOf(record) });
+    const lines = [
+      ["run pause run1", "run1 is paused.\n", "POST /runs/run1/pause"],
+      ["run resume run1", "run1 goes on; it is paused.\n", "POST /runs/run1/resume"],
+      ["run tag run1 best", "old\n", 'PATCH /runs/run1 {"tags":["old","best"]}'],
+      ["run tag run1 old --remove", "old\n", 'PATCH /runs/run1 {"tags":[]}'],
+      ["run note run1 Good", "Best so far\n", 'PATCH /runs/run1 {"notes":"Good"}'],
+      ["run archive run1", /archived/, 'PATCH /runs/run1 {"archived":true}'],
+      ["run archive run1 --undo", /listed again/, 'PATCH /runs/run1 {"archived":false}'],
+      ["run delete run1", "run1 is deleted.\n", "DELETE /runs/run1"],
+    ] as const;
+    for (const [line, expected, request] of lines) {
+      requests.length = 0;
+      const { code, out } = await runCli(line, { url });
+      expect(code, line).toBe(0);
+      if (typeof expected === "string") expect(out).toBe(expected);
+      else expect(out).toMatch(expected);
+      const asked = requests.find(({ method }) => method !== "GET");
+      expect(`${asked?.method} ${asked?.path} ${asked?.body}`.trim()).toBe(request);
+    }
+    const { out } = await runCli("run delete run1 --json", { url });
+    expect(JSON.parse(out)).toEqual({ deleted: "run1" });
+    await runCli("run list --tag best --archived", { url });
+    expect(requests.at(-1)?.query).toMatchObject({ tag: "best", archived: "true" });
+  });
+
   it("passes on that there is no such run", async () => {
     const { url } = await fakeServer({
       "GET /runs/nope": (_, response) => sendError(response, 404, "not_found", "There is no run nope."),
     });
-    for (const verb of ["get", "watch", "logs", "cancel"]) {
+    for (const verb of ["get", "watch", "logs", "cancel", "pause", "resume", "tag", "archive", "delete"]) {
       expect((await runCli(`run ${verb} nope`, { url })).code, verb).toBe(2);
     }
   });
