@@ -1,6 +1,10 @@
 import type { IsolateOutcome } from "../schema/user-code.ts";
 
 const MAX_REASON = 2_000;
+const MAX_METRICS = 64;
+const MAX_METRIC_NAME = 100;
+/** Of a name or value inside a message. */
+const MAX_SHOWN = 200;
 
 /**
  * Checks what a reward returned where the real value is still at hand: JSON would turn NaN into null and lose
@@ -27,7 +31,10 @@ function objectOutcome(value: Record<string, unknown>): IsolateOutcome {
   const { score, metrics, reason, ...rest } = value;
   const unknown = Object.keys(rest);
   if (unknown.length > 0) {
-    return invalid(`it returned an object with ${unknown.join(", ")}`, "known keys: score, metrics, reason");
+    return invalid(
+      `it returned an object with ${unknown.join(", ").slice(0, MAX_SHOWN)}`,
+      "known keys: score, metrics, reason",
+    );
   }
   if (typeof score !== "number" || !Number.isFinite(score)) {
     return invalid(`it returned { score: ${nameOf(score)} }`, "score must be a finite number");
@@ -37,7 +44,16 @@ function objectOutcome(value: Record<string, unknown>): IsolateOutcome {
   if (metrics !== undefined && (typeof metrics !== "object" || metrics === null || Array.isArray(metrics))) {
     return invalid(`its metrics are ${nameOf(metrics)}`, "use an object of numbers");
   }
-  const bad = Object.entries(metrics ?? {}).find(([, number]) => !Number.isFinite(number));
+  const entries = Object.entries(metrics ?? {});
+  if (entries.length > MAX_METRICS) {
+    return invalid(`it returned ${entries.length} metrics`, `${MAX_METRICS} are the most`);
+  }
+  const long = entries.find(([name]) => name.length > MAX_METRIC_NAME);
+  if (long) {
+    const what = `the name of metric "${long[0].slice(0, 40)}..." has ${long[0].length} characters`;
+    return invalid(what, `${MAX_METRIC_NAME} are the most`);
+  }
+  const bad = entries.find(([, number]) => !Number.isFinite(number));
   if (bad) return invalid(`its metric "${bad[0]}" is ${nameOf(bad[1])}`, "metrics must be finite numbers");
   return {
     value: {

@@ -8,7 +8,7 @@
  */
 export function lockIntrinsics(): void {
   // On a frozen prototype the assignment `error.name = "Mine"` would fail for every object that inherits from
-  // it. These few are inherited by all that users make, so there assignment keeps working through accessors.
+  // it. What users are known to override keeps working through accessors; the rest stays plain and fast.
   const inherited = [Object.prototype, Function.prototype, Error.prototype];
   const namespaces = [Math, JSON, Reflect, Atomics, Intl];
   const iterators: unknown[] = [
@@ -31,10 +31,14 @@ export function lockIntrinsics(): void {
     .filter((name) => /^[A-Z]/.test(name))
     .map((name): unknown => Object.getOwnPropertyDescriptor(globalThis, name)?.value)
     .filter((value) => typeof value === "function");
-  for (const prototype of inherited) keepAssignable(prototype);
+  const overridden = ["toString", "toLocaleString", "toJSON", "valueOf", "name", "message"];
+  for (const prototype of inherited) keepAssignable(prototype, Reflect.ownKeys(prototype));
   for (const each of [...namespaces, ...hidden, ...constructors]) {
     lock(each);
-    if (typeof each === "function" && each !== RegExp) lock((each as { prototype?: unknown }).prototype);
+    if (typeof each !== "function" || each === RegExp) continue;
+    const { prototype } = each as { prototype?: unknown };
+    if (typeof prototype === "object" && prototype !== null) keepAssignable(prototype, overridden);
+    lock(prototype);
   }
 
   function chain(value: unknown): unknown[] {
@@ -46,8 +50,8 @@ export function lockIntrinsics(): void {
     if ((typeof value === "object" && value !== null) || typeof value === "function") Object.freeze(value);
   }
 
-  function keepAssignable(prototype: object): void {
-    for (const key of Reflect.ownKeys(prototype)) {
+  function keepAssignable(prototype: object, keys: readonly PropertyKey[]): void {
+    for (const key of keys) {
       const descriptor = Object.getOwnPropertyDescriptor(prototype, key);
       if (!descriptor?.configurable || !("value" in descriptor)) continue;
       const value: unknown = descriptor.value;

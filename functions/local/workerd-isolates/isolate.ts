@@ -162,7 +162,8 @@ export class Isolate {
     this.#process = undefined;
     this.#folder = undefined;
     await running?.end();
-    if (folder) await rm(folder, { recursive: true, force: true });
+    // A process that is just starting may still put its socket there.
+    if (folder) await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
     if (!this.#process && !this.#isStarting) this.#settings.live.delete(this);
   }
 

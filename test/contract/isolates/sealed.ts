@@ -12,9 +12,11 @@ export function sealed(
 ): void {
   describe("sealed off", () => {
     let hits = 0;
-    const server = createServer((_, response) => {
+    const server = createServer((request, response) => {
       hits += 1;
-      response.end("reached");
+      const to = new URL(request.url ?? "/", "http://here").searchParams.get("to");
+      if (to === null) return response.end("reached");
+      return response.writeHead(302, { location: to }).end();
     });
     let port = 0;
     beforeAll(async () => {
@@ -24,9 +26,13 @@ export function sealed(
     afterAll(() => new Promise((resolve) => server.close(resolve)));
 
     it("refuses the network and says so", async () => {
+      const own = ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "2130706433"];
       const urls = [
-        `http://127.0.0.1:${port}/`,
+        ...own.map((host) => `http://${host}:${port}/`),
         "http://169.254.169.254/latest/meta-data/",
+        "http://169.254.170.2/v2/credentials/",
+        "http://[fd00:ec2::254]/latest/meta-data/",
+        "http://metadata.google.internal/computeMetadata/v1/",
         "https://example.com/",
       ];
       for (const url of urls) {
@@ -46,6 +52,13 @@ export function sealed(
         await granted.call("fetches", rows(1, [], { url: "http://127.0.0.1:1/" }), FAST),
       );
       expect([outside.score, outside.reason]).toEqual([403, expect.stringContaining("not an allowed host")]);
+    });
+
+    it("judges a redirect like a request of its own", async () => {
+      const granted = await get().isolates.load({ ...get().bundle, allowHosts: [`127.0.0.1:${port}`] });
+      const url = `http://127.0.0.1:${port}/redirect?to=http://localhost:${port}/`;
+      const { score, reason } = firstOf(await granted.call("fetches", rows(1, [], { url }), FAST));
+      expect([score, reason]).toEqual([403, expect.stringContaining("not an allowed host")]);
     });
 
     it("hides this machine's files and environment", async () => {

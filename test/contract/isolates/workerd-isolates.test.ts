@@ -6,9 +6,16 @@ import { isolatesContract } from "./suite.ts";
 
 isolatesContract("workerd-isolates", async () => {
   const workDir = await mkdtemp(join(tmpdir(), "spotter-isolates-"));
-  const isolates = createWorkerdIsolates({ workDir, loadTimeoutMs: 1_000, memoryMiB: 64 });
+  const lines: string[] = [];
+  const isolates = createWorkerdIsolates({
+    workDir,
+    loadTimeoutMs: 1_000,
+    memoryMiB: 64,
+    onMessage: ({ text }) => lines.push(text),
+  });
   return {
     isolates,
+    printed: () => lines,
     async dispose() {
       await isolates.close();
       await rm(workDir, { recursive: true });

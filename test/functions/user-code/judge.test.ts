@@ -39,7 +39,7 @@ describe("judgeRows", () => {
     });
   });
 
-  it("leaves the total out where a reward gave no verdict, and never scores it 0", async () => {
+  it("leaves the total out where a reward gave no verdict, and never scores it 0 (48) (52)", async () => {
     const contents = ["fine", "loop", "throw", "NaN", "rude"];
     const verdicts = await judgeRows(open.deps, setup, contents.map(row));
     expect(verdicts.map((verdict) => verdict.total)).toEqual([2, undefined, undefined, undefined, 0]);

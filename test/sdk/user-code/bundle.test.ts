@@ -24,7 +24,7 @@ describe("bundleUserCode", () => {
     return error;
   };
 
-  it("makes one module that runs, hashed by its bytes", async () => {
+  it("makes one module that runs, hashed by its bytes (54)", async () => {
     file(`export const factor: number = 3;`, "lib/factor.ts");
     file(`export const answer = 14;`, "node_modules/some-package/index.js");
     const path = file(`import { reward } from "spotter";
