@@ -3,10 +3,15 @@ import { Dataset, recipes, type Run, TrainConfig } from "../../sdk/index.ts";
 
 export const STEPS = 12;
 
-const rows = ["rain", "snow", "moss", "river", "stone", "wind"].map((topic) => ({ topic }));
+const TOPICS = ["rain", "snow", "moss", "river", "stone", "wind"];
+
+/** Time that rewards take: enough for a step to be met at any of its phases, or for somebody to interfere. */
+export const QUICK_MS = 60;
+export const SLOW_MS = 350;
 
 /** A run that takes seconds and passes through everything: rollouts, rewards, steps, three checkpoints. */
-export function launchWork(client: Client, model: string): Promise<Run> {
+export function launchWork(client: Client, model: string, waitMs = QUICK_MS): Promise<Run> {
+  const rows = TOPICS.map((topic) => ({ topic, waitMs }));
   return new TrainConfig({
     model,
     dataset: Dataset.fromArray(rows, { inputColumn: "topic" }),
