@@ -1,14 +1,17 @@
 import type { Control } from "../control.ts";
+import { collect } from "../records/update.ts";
+import { RUNS, type RunDocument } from "../runs/records.ts";
 
-/** How many runs and evals have not ended, and how many endpoints are or are becoming alive. */
+/** How many runs and evals have work to do, and how many endpoints are or are becoming alive. */
 export async function liveCounts(control: Control): Promise<{ works: number; endpoints: number }> {
-  const [runs, evals, endpoints] = await Promise.all(
-    ["runs", "evals", "endpoints"].map((partition) =>
-      control.store.queryIndex("live", partition, { limit: 1000 }),
-    ),
-  );
-  return {
-    works: (runs?.items.length ?? 0) + (evals?.items.length ?? 0),
-    endpoints: endpoints?.items.length ?? 0,
-  };
+  const live = <T>(partition: string) =>
+    collect<T>((after) => control.store.queryIndex<T>("live", partition, { after, limit: 1000 }));
+  const [runs, evals, endpoints] = await Promise.all([
+    live<RunDocument>(RUNS),
+    live("evals"),
+    live("endpoints"),
+  ]);
+  // A paused run waits for people: nothing needs to be kept up for it.
+  const active = runs.filter(({ run }) => run.state !== "paused");
+  return { works: active.length + evals.length, endpoints: endpoints.length };
 }

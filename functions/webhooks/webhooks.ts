@@ -3,7 +3,7 @@ import { collect } from "../records/update.ts";
 import { changeRun, RUNS, type Delivery, type RunDocument } from "../runs/records.ts";
 import type { Send } from "./send.ts";
 
-/** About two hours: 1 s, doubling to 15 minutes. */
+/** About an hour and a half: 1 s, doubling to 15 minutes. */
 const MAX_TRIES = 16;
 const BASE_MS = 1_000;
 const LONGEST_MS = 15 * 60_000;

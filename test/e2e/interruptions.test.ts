@@ -12,7 +12,7 @@ const haiku = new URL("../../examples/haiku/", import.meta.url);
 describe("interruptions", () => {
   const { home } = ownHome();
 
-  it("lose nothing when the script is killed while it trains", async () => {
+  it("lose nothing when the script is killed while it trains (40)", async () => {
     const child = spawn(process.execPath, ["--no-warnings", script], {
       stdio: ["ignore", "pipe", "inherit"],
     });

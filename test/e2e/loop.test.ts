@@ -108,7 +108,7 @@ describe("the loop on one machine", () => {
     expect((await runCli(`run watch ${run.id}`)).out).toContain("step 2/2  succeeded");
   });
 
-  it("serves the checkpoint, which is no longer the base model, and trains on from it", async () => {
+  it("serves the checkpoint, which is no longer the base model, and trains on from it (24, 31)", async () => {
     const base = await Endpoint.launch("spotter/nano");
     const trained = await Endpoint.launch("spotter/nano", { checkpoint });
     expect(trained.name).not.toBe(base.name);

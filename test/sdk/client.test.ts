@@ -61,7 +61,7 @@ describe("Client", () => {
     expect(server.requests.filter(({ path }) => path === "/closed")).toHaveLength(2);
   });
 
-  it("can be replaced as the default", async () => {
+  it("can be replaced as the default (80)", async () => {
     const { client } = await fakeServer();
     Client.setDefault(client);
     expect(Client.default()).toBe(client);

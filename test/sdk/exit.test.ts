@@ -8,7 +8,7 @@ import { endpointRecord, runDetailOf } from "./records.ts";
 const script = fileURLToPath(new URL("../fixtures/sdk/exit.ts", import.meta.url));
 
 describe("a script that uses the SDK", () => {
-  it("ends within 200 ms of its last await (js-genai#675)", async () => {
+  it("ends within 200 ms of its last await (78, js-genai#675)", async () => {
     let asked = 0;
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
     const choice = { index: 0, finish_reason: "stop", message: { role: "assistant", content: "Hello" } };

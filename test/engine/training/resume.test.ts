@@ -28,7 +28,7 @@ function onStep(step: number, act: () => void): void {
 }
 
 describe("resume", () => {
-  it("equals the uninterrupted run bit for bit", async () => {
+  it("equals the uninterrupted run bit for bit, and begins at the step after the last (25, 29)", async () => {
     await fixture.train({ trainer: { steps: 4, saveEvery: 2 } }, { rows });
     const whole = saved(4);
     const rolloutsOfWhole = fixture.plane.rollouts.get(4);
@@ -44,7 +44,7 @@ describe("resume", () => {
 describe("starting from a checkpoint", () => {
   const startFrom = { checkpoint: "run-1@2" };
 
-  it("continues as if the first run had been longer, with steps counted anew", async () => {
+  it("continues as if the first run had been longer, with steps counted anew (24)", async () => {
     await fixture.train({ trainer: { steps: 4 } }, { rows });
     const whole = saved(4);
     await fixture.train({ trainer: { steps: 2 } }, { rows });
@@ -56,7 +56,7 @@ describe("starting from a checkpoint", () => {
     expect(JSON.parse(saved(2)["trainer/state.json"] ?? "")).toMatchObject({ step: 2, totalSteps: 4 });
   });
 
-  it("takes the weights alone in mode weights", async () => {
+  it("takes the weights alone in mode weights (25)", async () => {
     await fixture.train({ trainer: { steps: 2 } }, { rows });
     const start = fixture.checkpointOf(2);
     fixture.engines.length = 0;
@@ -70,6 +70,18 @@ describe("starting from a checkpoint", () => {
       .filter(({ path }) => path.startsWith("trainer/"))
       .map(({ sha256 }) => sha256);
     expect(downloads.some(({ path }) => trainerHashes.some((hash) => path.endsWith(hash)))).toBe(false);
+  });
+
+  it("refuses weights where a trainer's state is needed, and says which mode takes them (26)", async () => {
+    await fixture.train({ trainer: { steps: 2 } }, { rows });
+    const whole = fixture.checkpointOf(2);
+    const start = { ...whole, files: whole.files.filter(({ path }) => path.startsWith("model/")) };
+    const spec = { trainer: { steps: 1 }, startFrom: { ...startFrom, mode: "continue" as const } };
+    expect(await fixture.train(spec, { rows, start })).toBe(1);
+    expect(fixture.exit()?.failure).toMatchObject({
+      code: "checkpoint_mismatch",
+      hint: expect.stringContaining('mode "weights"') as string,
+    });
   });
 
   it("refuses another base model, another kind and another rank", async () => {

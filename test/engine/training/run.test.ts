@@ -19,7 +19,7 @@ function byLength(judged: RewardRow[]): Verdict[] {
 }
 
 describe("rl run", () => {
-  it("samples, judges, learns, reports and saves", async () => {
+  it("samples, judges, learns, reports and saves, also without saveEvery (31)", async () => {
     expect(await fixture.train({}, { rows })).toBe(0);
     expect(fixture.exit()).toEqual({ type: "exit", outcome: "succeeded" });
     expect(fixture.metrics().map(({ step }) => step)).toEqual([1, 2, 3, 4]);

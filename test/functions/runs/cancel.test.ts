@@ -19,7 +19,7 @@ describe("cancelling a run", () => {
     expect((await state()).failure).toBeUndefined();
   });
 
-  it("stops a container that does not end within its time", async () => {
+  it("stops a container that does not end within its time (44)", async () => {
     const plane = await testPlane({ onEnd: onTestFinished });
     const { id, job, state } = await runningRun(plane);
     await plane.json("POST", `/runs/${id}/cancel`);

@@ -38,7 +38,7 @@ describe("a run", () => {
     expect(plane.complaints).toEqual([]);
   });
 
-  it("begins again from its last complete checkpoint when its container falls silent (37)", async () => {
+  it("begins again from its last complete checkpoint when its container falls silent, and forgets why once it does (37, 44)", async () => {
     const plane = await testPlane({ onEnd: onTestFinished });
     const { id, job, state } = await runningRun(plane);
     await job.save(2);
@@ -127,6 +127,18 @@ describe("a run", () => {
     const started = (await plane.json<RunDetail>("GET", `/runs/${run.id}`)).run;
     expect(started.state).toBe("starting");
     expect(started.waitingFor).toBeUndefined();
+  });
+
+  it("lists and serves what a run has saved that failed later (33)", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    const { id, job, state } = await runningRun(plane);
+    await job.save(2);
+    await job.exit("failed", { code: "numeric_failure", message: "NaN" });
+    expect((await state()).state).toBe("failed");
+    const { items } = await plane.json<{ items: { id: string }[] }>("GET", `/runs/${id}/checkpoints`);
+    expect(items.map((each) => each.id)).toEqual([`${id}@2`]);
+    const endpoint = { model: { name: "spotter/nano" }, checkpoint: `${id}@2` };
+    expect((await plane.call("POST", "/endpoints", endpoint)).ok).toBe(true);
   });
 
   it("stops at its time limit and keeps what it saved (41)", async () => {

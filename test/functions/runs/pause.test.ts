@@ -25,6 +25,8 @@ describe("pausing a run", () => {
     expect(paused.pauseRequested).toBeUndefined();
     expect(paused.failure).toBeUndefined();
     expect(await plane.containers.list()).toEqual([]);
+    // Nothing has to be kept up for it.
+    expect(await plane.json("GET", "/status")).toMatchObject({ activeRuns: 0 });
     plane.clock.advance(3_600_000);
     await plane.reconciler.settle();
     expect((await state()).state).toBe("paused");
