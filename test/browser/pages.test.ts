@@ -168,6 +168,7 @@ describe.skipIf(chromium === undefined)("the pages in a browser", () => {
       if (path !== "/ui") await page.locator("summary").first().click();
       // One rollout is like another; looking at all of them takes most of the test's time.
       const axe = new AxeBuilder({ page }).exclude(".rollout:nth-child(n+3)");
+      axe.options({ resultTypes: ["violations"] });
       // Colours are all that differs in the dark.
       if (colorScheme === "dark") axe.withRules(["color-contrast"]);
       const { violations } = await axe.analyze();

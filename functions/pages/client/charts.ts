@@ -6,6 +6,8 @@ import type { RunModel } from "../views/run-model.ts";
 interface Chart {
   plot: uPlot;
   metrics: string[];
+  /** Of the model, when it was last drawn. */
+  revision: number;
   sizes: ResizeObserver;
 }
 
@@ -22,8 +24,11 @@ export function createCharts(root: HTMLElement, model: RunModel): { draw(): void
     }
     for (const place of root.querySelectorAll<HTMLElement>(".plot")) {
       const known = charts.get(place);
-      if (known !== undefined) known.plot.setData(chartColumns(model, known.metrics));
-      else charts.set(place, create(place, model));
+      if (known === undefined) charts.set(place, create(place, model));
+      else if (known.revision !== model.revision) {
+        known.revision = model.revision;
+        known.plot.setData(chartColumns(model, known.metrics));
+      }
     }
   }
 
@@ -56,7 +61,7 @@ function create(place: HTMLElement, model: RunModel): Chart {
       ...sizeOf(place),
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
-      scales: { x: { time: false } },
+      scales: { x: { time: false }, y: { range: rangeOf } },
       axes: [
         {
           ...axis,
@@ -65,7 +70,13 @@ function create(place: HTMLElement, model: RunModel): Chart {
           grid: { show: false },
           incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000, 10000],
         },
-        { ...axis, size: 46, gap: 4, values: (_plot, ticks) => ticks.map((tick) => numberText(tick)) },
+        {
+          ...axis,
+          size: 50,
+          gap: 4,
+          space: 26,
+          values: (_plot, ticks) => ticks.map((tick) => numberText(tick)),
+        },
       ],
       series: [
         {},
@@ -86,7 +97,15 @@ function create(place: HTMLElement, model: RunModel): Chart {
   place.append(readout);
   const sizes = new ResizeObserver(() => plot.setSize(sizeOf(place)));
   sizes.observe(place);
-  return { plot, metrics, sizes };
+  return { plot, metrics, sizes, revision: model.revision };
+}
+
+/** uPlot's own choice, but for a flat line: that lies in the middle, and not at the foot of 0 to 100. */
+function rangeOf(_plot: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax {
+  if (low === null || high === null) return [0, 1];
+  if (low !== high) return uPlot.rangeNum(low, high, 0.1, true);
+  const room = low === 0 ? 1 : Math.abs(low) / 2;
+  return [low - room, high + room];
 }
 
 function sizeOf(place: HTMLElement): { width: number; height: number } {

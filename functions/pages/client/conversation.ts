@@ -71,7 +71,7 @@ async function readAnswer(
     answer.content += choice?.delta.content ?? "";
     if (choice?.delta.reasoning_content)
       answer.reasoning = (answer.reasoning ?? "") + choice.delta.reasoning_content;
-    if (choice?.finish_reason === "length") answer.note = "cut off: the most tokens were reached";
+    if (choice?.finish_reason === "length") answer.note = "cut off at the max tokens";
     changed();
   }
 }

@@ -79,7 +79,7 @@ export function chatView(props: ChatProps): View {
           h("input", { type: "number", name: "temperature", min: "0", max: "2", step: "0.1", value: "1" }),
         ),
         field(
-          "Most tokens",
+          "Max tokens",
           h("input", { type: "number", name: "maxTokens", min: "1", step: "1", value: "256" }),
         ),
         h("span", { class: "push" }),

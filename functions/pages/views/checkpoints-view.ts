@@ -43,8 +43,8 @@ function checkpointView({ nowMs, launching, onChat }: CheckpointsProps, checkpoi
       result === undefined ? "" : ` ${result.label} ${numberText(result.value)}`,
       h(
         "span",
-        { class: "mute" },
-        ` ${checkpoint.kind === "lora" ? "LoRA, " : ""}${bytesText(size)}, `,
+        { class: "mute facts" },
+        `${checkpoint.kind === "lora" ? "LoRA, " : ""}${bytesText(size)}, `,
         agoView(checkpoint.createdAtMs, nowMs),
       ),
     ),

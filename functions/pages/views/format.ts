@@ -3,10 +3,11 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** At most four significant digits, no exponent where four digits say it. */
+/** At most four significant digits; an exponent for what is very small or very large. */
 export function numberText(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e6) return String(value);
-  if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6)) return value.toExponential(2);
+  if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6))
+    return Number(value.toPrecision(3)).toExponential();
   return String(Number(value.toPrecision(4)));
 }
 

@@ -18,6 +18,8 @@ export interface ShownRollouts {
   rollouts: ShownRollout[];
 }
 
+const MAX_OFFERED = 200;
+
 export const SORTS = { best: "best first", worst: "worst first", sampled: "as sampled" } as const;
 export type Sort = keyof typeof SORTS;
 
@@ -57,6 +59,14 @@ export function chooseRollouts(rollouts: readonly ShownRollout[], choice: Rollou
       return Number(left === undefined) - Number(right === undefined) || a.index - b.index;
     return sign * (left - right) || a.index - b.index;
   });
+}
+
+/** Steps to pick from: all, or of very many an even choice that keeps the ends and the current one. */
+export function offeredSteps(steps: readonly number[], current: number): number[] {
+  const every = Math.ceil(steps.length / MAX_OFFERED);
+  const last = steps.length - 1;
+  const offered = steps.filter((step, index) => index % every === 0 || index === last || step === current);
+  return offered.length === 0 ? [current] : offered;
 }
 
 /** Mean, lowest and highest total of a step; undefined where no rollout has a verdict. */

@@ -2,6 +2,7 @@ import { countText, numberText } from "./format.ts";
 import { h, type Children, type View } from "./h.ts";
 import {
   chooseRollouts,
+  offeredSteps,
   SORTS,
   summarize,
   type RolloutChoice,
@@ -82,7 +83,7 @@ function controls(props: RolloutsProps, shown: ShownRollouts): View {
             value: String(shown.step),
             onChange: (event: { target: { value: string } }) => onStep?.(Number(event.target.value)),
           },
-          ...(steps.length === 0 ? [shown.step] : steps).map((step) =>
+          ...offeredSteps(steps, shown.step).map((step) =>
             h("option", { key: step, value: String(step), selected: step === shown.step }, String(step)),
           ),
         ),
@@ -106,7 +107,7 @@ function controls(props: RolloutsProps, shown: ShownRollouts): View {
         checked: props.follow,
         onChange: (event: { target: { checked: boolean } }) => onFollow?.(event.target.checked),
       }),
-      "newest",
+      "follow the newest",
     ),
     field(
       "Sort",
@@ -122,8 +123,7 @@ function controls(props: RolloutsProps, shown: ShownRollouts): View {
         ),
       ),
     ),
-    limit("min", "Reward from"),
-    limit("max", "to"),
+    h("span", { class: "together" }, limit("min", "Reward from"), limit("max", "to")),
   );
 }
 

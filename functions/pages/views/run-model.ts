@@ -21,6 +21,8 @@ export interface LogLine {
 export interface RunModel {
   /** Metric names are the trainer's and the user's, so they are keys of a Map and never of an object. */
   series: Map<string, Series>;
+  /** Changes when a series does. */
+  revision: number;
   /** When the metrics of each step came, by step. */
   stepTimes: { step: number; atMs: number }[];
   /** Steps that have rollouts, ascending. */
@@ -31,7 +33,7 @@ export interface RunModel {
 }
 
 export function createRunModel(): RunModel {
-  return { series: new Map(), stepTimes: [], rolloutSteps: [], checkpoints: 0, logs: [] };
+  return { series: new Map(), revision: 0, stepTimes: [], rolloutSteps: [], checkpoints: 0, logs: [] };
 }
 
 /** Adds events in order. A step that is told twice, as after a lost attempt, is what was told last. */
@@ -41,6 +43,7 @@ export function applyEvents(model: RunModel, events: readonly RunEvent[]): void 
       case "metrics":
         for (const [name, value] of Object.entries(body.metrics)) addValue(model, name, body.step, value);
         addTime(model, body.step, atMs);
+        model.revision++;
         break;
       case "rollouts":
         insert(model.rolloutSteps, body.step);

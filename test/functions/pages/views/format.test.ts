@@ -12,7 +12,7 @@ describe("texts of numbers and times", () => {
   it.each([
     [numberText(12), "12"],
     [numberText(-3.14159), "-3.142"],
-    [numberText(0.0002), "2.00e-4"],
+    [numberText(0.0002), "2e-4"],
     [numberText(12_345_678), "1.23e+7"],
     [numberText(5150.4), "5150"],
     [durationText(-5), "0 s"],

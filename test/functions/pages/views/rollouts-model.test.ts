@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   chooseRollouts,
+  offeredSteps,
   shownRollout,
   summarize,
   type ShownRollout,
@@ -29,6 +30,17 @@ describe("the choice of rollouts", () => {
   it("is summed up over verdicts only", () => {
     expect(summarize(all)).toEqual({ mean: 2, low: -1, high: 5, missing: 1 });
     expect(summarize([rollout(0)])).toBeUndefined();
+  });
+});
+
+describe("the steps to pick from", () => {
+  it("are all of them, or an even choice with both ends and the current one", () => {
+    expect(offeredSteps([2, 4, 6], 4)).toEqual([2, 4, 6]);
+    expect(offeredSteps([], 7)).toEqual([7]);
+    const many = Array.from({ length: 10_000 }, (_, index) => index + 1);
+    const offered = offeredSteps(many, 1_234);
+    expect(offered.length).toBeLessThan(210);
+    expect([offered[0], offered.at(-1), offered.includes(1_234)]).toEqual([1, 10_000, true]);
   });
 });
 
