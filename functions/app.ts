@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { SpotterError } from "../sdk/schema/errors.ts";
 import { checkpointRoutes } from "./checkpoints/routes.ts";
+import { cleanupRoutes } from "./cleanup/routes.ts";
 import { createControl, type Control, type ControlOptions } from "./control.ts";
 import { datasetRoutes } from "./datasets/routes.ts";
 import type { Deps } from "./deps.ts";
@@ -94,6 +95,7 @@ export function allRoutes(control: Control, upstreams: Upstreams): Route[] {
     ...runRoutes(control),
     ...eventRoutes(control),
     ...checkpointRoutes(control),
+    ...cleanupRoutes(control),
     ...evalRoutes(control),
     ...datasetRoutes(control),
     ...modelRoutes(control),

@@ -3,6 +3,7 @@ import { createBus, type Bus } from "./events/bus.ts";
 import { createRouteTable, type RouteTable } from "./gateway/route-table.ts";
 import { createJobTokens, type JobTokens } from "./jobs/tokens.ts";
 import { createKeyRing, type KeyRing } from "./keys/key-ring.ts";
+import { createGate, type Gate } from "./records/gate.ts";
 import { upcasting } from "./records/upcast.ts";
 import { createSessions, type Sessions } from "./pages/sessions.ts";
 
@@ -13,6 +14,8 @@ export interface Control extends Deps {
   routes: RouteTable;
   jobTokens: JobTokens;
   sessions: Sessions;
+  /** What begins to use something, and what removes the unused, take turns here. */
+  gate: Gate;
   startedAtMs: number;
   activity: { lastAtMs: number };
   /** Asks the reconciler to look again soon. */
@@ -45,6 +48,7 @@ export function createControl(deps: Deps, options: ControlOptions): Control {
     routes: createRouteTable(store),
     jobTokens: createJobTokens(store),
     sessions: createSessions(deps.clock, deps.ids),
+    gate: createGate(),
     startedAtMs: nowMs,
     activity: { lastAtMs: nowMs },
     wake: options.wake,

@@ -2,6 +2,7 @@ import type { Blobs } from "./ports/blobs.ts";
 import type { Clock, Ids, Log } from "./ports/clock.ts";
 import type { Containers } from "./ports/containers.ts";
 import type { Isolates } from "./ports/isolates.ts";
+import type { Scratch } from "./ports/scratch.ts";
 import type { Secrets } from "./ports/secrets.ts";
 import type { Store } from "./ports/store.ts";
 
@@ -12,6 +13,8 @@ export interface Deps {
   containers: Containers;
   isolates: Isolates;
   secrets: Secrets;
+  /** Absent where the home has no folder of its own. */
+  scratch?: Scratch;
   clock: Clock;
   ids: Ids;
   log: Log;

@@ -1,4 +1,8 @@
-import { checkpoint as checkpointSchema, type Checkpoint as CheckpointRecord } from "./schema/checkpoint.ts";
+import {
+  checkpoint as checkpointSchema,
+  checkpointVerdict,
+  type Checkpoint as CheckpointRecord,
+} from "./schema/checkpoint.ts";
 import { type CallOptions, type Client, clientOf } from "./client.ts";
 
 /** Time for one file. */
@@ -42,6 +46,29 @@ export class Checkpoint {
 
   get metrics(): Record<string, number> {
     return this.record.metrics ?? {};
+  }
+
+  /** Keeps it from `spotter cleanup` and from the retention of its run; `false` undoes that. */
+  async pin(pinned = true, { signal }: { signal?: AbortSignal } = {}): Promise<Checkpoint> {
+    const options = { json: { pinned }, signal };
+    const record = await this.#client.request(checkpointSchema, "PATCH", pathOf(this.id), options);
+    return new Checkpoint(this.#client, record);
+  }
+
+  /**
+   * Deletes the weights for good.
+   *
+   * @throws SpotterError `conflict` while it is pinned, served, or what a run may begin from
+   */
+  delete({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
+    return this.#client.command("DELETE", pathOf(this.id), { signal });
+  }
+
+  /** Reads every file where it is stored. What is wrong, or undefined. */
+  async verify({ signal }: { signal?: AbortSignal } = {}): Promise<string | undefined> {
+    const options = { signal, timeoutMs: DOWNLOAD_MS };
+    const path = `${pathOf(this.id)}/verify`;
+    return (await this.#client.request(checkpointVerdict, "POST", path, options)).damage;
   }
 
   /**

@@ -21,17 +21,16 @@ export function checkpointPrefix(runId: string, step: number, attempt: number): 
   return `runs/${runId}/checkpoints/${step}-a${attempt}`;
 }
 
-export async function getCheckpoint(control: Control, id: string): Promise<Checkpoint> {
-  const at = id.lastIndexOf("@");
-  const runId = id.slice(0, at);
-  const found = await control.store.get<StoredCheckpoint>(checkpointKey(runId, Number(id.slice(at + 1))));
-  if (found?.value.damage !== undefined) {
-    throw new SpotterError("blob_corrupt", `Checkpoint ${id} is damaged: ${found.value.damage}.`, {
+export async function getCheckpoint(control: Control, id: string): Promise<StoredCheckpoint> {
+  const runId = id.slice(0, id.lastIndexOf("@"));
+  const found = await findStoredCheckpoint(control, id);
+  if (found?.damage !== undefined) {
+    throw new SpotterError("blob_corrupt", `Checkpoint ${id} is damaged: ${found.damage}.`, {
       where: id,
       hint: `Use another one: \`spotter run get ${runId}\` lists them.`,
     });
   }
-  if (found !== undefined) return found.value;
+  if (found !== undefined) return here(control, found);
   const known = await listCheckpoints(control, runId);
   const names = known.map((checkpoint) => checkpoint.id).slice(-5);
   throw new SpotterError("checkpoint_not_found", `There is no checkpoint ${id}.`, {
@@ -43,10 +42,30 @@ export async function getCheckpoint(control: Control, id: string): Promise<Check
 
 /** Complete checkpoints of a run, oldest first, without those that are known to be damaged. */
 export async function listCheckpoints(control: Control, runId: string): Promise<Checkpoint[]> {
-  const all = await collect<StoredCheckpoint>((after) =>
+  const all = await storedCheckpoints(control, runId);
+  return all.filter(({ damage }) => damage === undefined).map((checkpoint) => here(control, checkpoint));
+}
+
+/** Complete checkpoints of a run, oldest first, damaged ones too. */
+export function storedCheckpoints(control: Control, runId: string): Promise<StoredCheckpoint[]> {
+  return collect<StoredCheckpoint>((after) =>
     control.store.query<StoredCheckpoint>(`checkpoints/${runId}`, after === undefined ? {} : { after }),
   );
-  return all.filter(({ damage }) => damage === undefined);
+}
+
+export async function findStoredCheckpoint(
+  control: Control,
+  id: string,
+): Promise<StoredCheckpoint | undefined> {
+  const at = id.lastIndexOf("@");
+  const key = checkpointKey(id.slice(0, at), Number(id.slice(at + 1)));
+  return (await control.store.get<StoredCheckpoint>(key))?.value;
+}
+
+/** The state folder may have moved since it was written down. */
+function here(control: Control, checkpoint: StoredCheckpoint): StoredCheckpoint {
+  const { runId, step, attempt } = checkpoint;
+  return { ...checkpoint, path: control.blobs.location(checkpointPrefix(runId, step, attempt)) };
 }
 
 /** A checkpoint as a container fetches it. Only what is asked for: servers need no optimizer state. */

@@ -1,9 +1,12 @@
-import { checkpoint } from "../../sdk/schema/checkpoint.ts";
+import * as z from "zod/mini";
+import { checkpoint, checkpointVerdict } from "../../sdk/schema/checkpoint.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
 import { route, type Route } from "../http/route.ts";
 import { blobResponse } from "../http/blob-response.ts";
 import { checkpointPrefix, getCheckpoint } from "./records.ts";
+import { deleteCheckpoint, pinCheckpoint } from "./remove.ts";
+import { damageOf } from "./sound.ts";
 
 export function checkpointRoutes(control: Control): Route[] {
   return [
@@ -14,6 +17,34 @@ export function checkpointRoutes(control: Control): Route[] {
       summary: "Get a checkpoint's manifest",
       response: checkpoint,
       handle: ({ param }) => getCheckpoint(control, param("id")),
+    }),
+    route({
+      method: "patch",
+      path: "/checkpoints/:id",
+      access: "write",
+      summary: "Pin a checkpoint, so that nothing removes it, or unpin it",
+      body: z.strictObject({ pinned: z.boolean() }),
+      response: checkpoint,
+      handle: ({ param, body }) => pinCheckpoint(control, param("id"), body.pinned),
+    }),
+    route({
+      method: "delete",
+      path: "/checkpoints/:id",
+      access: "write",
+      summary: "Delete a checkpoint that nothing uses",
+      response: "empty",
+      handle: ({ param }) => deleteCheckpoint(control, param("id")),
+    }),
+    route({
+      method: "post",
+      path: "/checkpoints/:id/verify",
+      access: "write",
+      summary: "Read every file of a checkpoint and compare it with its hash",
+      response: checkpointVerdict,
+      async handle({ param }) {
+        const damage = await damageOf(control, await getCheckpoint(control, param("id")));
+        return damage === undefined ? { ok: true } : { ok: false, damage };
+      },
     }),
     route({
       method: "get",

@@ -26,7 +26,7 @@ export async function lastSoundCheckpoint(
 }
 
 /** What is wrong with the files of a checkpoint; undefined if nothing is. Reads all of them. */
-async function damageOf(control: Control, checkpoint: Checkpoint): Promise<string | undefined> {
+export async function damageOf(control: Control, checkpoint: Checkpoint): Promise<string | undefined> {
   const prefix = checkpointPrefix(checkpoint.runId, checkpoint.step, checkpoint.attempt);
   for (const file of checkpoint.files) {
     const key = `${prefix}/${file.path}`;

@@ -3,6 +3,7 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { DatasetRef } from "../../sdk/schema/run-spec.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
 import type { Control } from "../control.ts";
+import type { DocumentKey } from "../ports/store.ts";
 import { checkRows, type RowCount } from "./check-rows.ts";
 
 /** Enough for a few rows of any sane size. */
@@ -10,6 +11,10 @@ const HEAD_BYTES = 1024 * 1024;
 
 export function datasetBlob(sha256: string): string {
   return `datasets/${sha256}.jsonl`;
+}
+
+export function datasetKey(sha256: string): DocumentKey {
+  return { partition: "datasets", sort: sha256 };
 }
 
 /** Stores a JSONL body under its hash, checked while it streams. What is known already is only read over. */
@@ -33,12 +38,12 @@ export async function putDataset(
     ...count,
     createdAtMs: control.clock.now(),
   };
-  await control.store.put({ partition: "datasets", sort: sha256 }, record);
+  await control.store.put(datasetKey(sha256), record);
   return record;
 }
 
 export async function findDataset(control: Control, sha256: string): Promise<DatasetRecord | undefined> {
-  return (await control.store.get<DatasetRecord>({ partition: "datasets", sort: sha256 }))?.value;
+  return (await control.store.get<DatasetRecord>(datasetKey(sha256)))?.value;
 }
 
 export async function getDataset(control: Control, sha256: string, where?: string): Promise<DatasetRecord> {

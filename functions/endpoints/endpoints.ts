@@ -11,7 +11,11 @@ import { isServing, nextEndpointState } from "./transitions.ts";
  * Launches an endpoint, or finds the one that the same launch made before. Returns at once; the reconciler
  * starts the replica. The same name with another identity is a `conflict` unless `recreate`.
  */
-export async function launchEndpoint(control: Control, asked: LaunchEndpoint): Promise<Endpoint> {
+export function launchEndpoint(control: Control, asked: LaunchEndpoint): Promise<Endpoint> {
+  return control.gate.begin(() => accept(control, asked));
+}
+
+async function accept(control: Control, asked: LaunchEndpoint): Promise<Endpoint> {
   const launch = { ...asked, model: await pinnedModel(control, asked.model) };
   if (launch.checkpoint !== undefined) await checkCheckpoint(control, launch, launch.checkpoint);
   const name = launch.name ?? defaultName(launch);

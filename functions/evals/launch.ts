@@ -9,7 +9,11 @@ import { changeEval, evalIndexes, evalKey, getEval, type EvalDocument } from "./
 import { isTerminalEval } from "./transitions.ts";
 
 /** Accepts an eval: its endpoint, dataset and rewards exist. The reconciler starts the work. */
-export async function launchEval(control: Control, given: LaunchEval): Promise<EvalRecord> {
+export function launchEval(control: Control, given: LaunchEval): Promise<EvalRecord> {
+  return control.gate.begin(() => accept(control, given));
+}
+
+async function accept(control: Control, given: LaunchEval): Promise<EvalRecord> {
   const spec = redacted(control.secrets, given);
   const endpoint = await resolveModel(control, spec.endpoint, "endpoint");
   if (endpoint.state === "failed" || endpoint.state === "stopped" || endpoint.state === "stopping") {

@@ -13,6 +13,8 @@ export interface RouteTable {
   /** Latest checkpoint of a run, kept after the first look. */
   latestCheckpoint(runId: string): Promise<string | undefined>;
   setLatestCheckpoint(runId: string, id: string): void;
+  /** It may be gone: the next look asks again. */
+  forgetLatestCheckpoint(runId: string): void;
 }
 
 export function createRouteTable(store: Store): RouteTable {
@@ -46,6 +48,7 @@ export function createRouteTable(store: Store): RouteTable {
       if (id !== undefined && !latest.has(runId)) latest.set(runId, id);
       return latest.get(runId);
     },
+    forgetLatestCheckpoint: (runId) => void latest.delete(runId),
     setLatestCheckpoint: (runId, id) => void latest.set(runId, id),
   };
 }

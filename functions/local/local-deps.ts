@@ -6,6 +6,7 @@ import type { Deps } from "../deps.ts";
 import type { Isolates } from "../ports/isolates.ts";
 import type { ContainerKind } from "../ports/containers.ts";
 import { FileBlobs } from "./file-blobs.ts";
+import { fileScratch } from "./file-scratch.ts";
 import { FileSecrets } from "./file-secrets.ts";
 import { createJsonLog, openLogFile } from "./json-log.ts";
 import { ProcessContainers } from "./process-containers.ts";
@@ -70,6 +71,7 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
     containers,
     isolates,
     secrets,
+    scratch: fileScratch(home),
     clock,
     ids: systemIds(),
     log,

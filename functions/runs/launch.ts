@@ -26,7 +26,11 @@ import {
  * Accepts a run: everything it refers to exists and its rewards were tried on a few rows. The id is final
  * at once; the reconciler starts the work.
  */
-export async function launchRun(control: Control, given: RunSpec): Promise<RunDetail> {
+export function launchRun(control: Control, given: RunSpec): Promise<RunDetail> {
+  return control.gate.begin(() => accept(control, given));
+}
+
+async function accept(control: Control, given: RunSpec): Promise<RunDetail> {
   const safe = redacted(control.secrets, given);
   const spec = { ...safe, model: await startModel(control, safe) };
   await checkDataset(control, spec.dataset, "dataset");

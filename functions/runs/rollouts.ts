@@ -5,6 +5,7 @@ import type { Control } from "../control.ts";
 import type { DocumentKey } from "../ports/store.ts";
 import { sha256Of } from "../records/hash.ts";
 import { redacted } from "../secrets/redacted.ts";
+import { collect } from "../records/update.ts";
 import { stepKey } from "../records/step-key.ts";
 import { runStream, type StreamedEvent } from "./records.ts";
 
@@ -74,6 +75,11 @@ export async function readRollouts(
   return { step: index.step, rollouts };
 }
 
+/** What there is of a run, by step. */
+export function rolloutIndexes(control: Control, runId: string): Promise<RolloutIndex[]> {
+  return collect<RolloutIndex>((after) => control.store.query(rollouts(runId), { after, limit: 1_000 }));
+}
+
 async function findIndex(
   control: Control,
   runId: string,
@@ -84,7 +90,7 @@ async function findIndex(
   return page.items[0]?.value;
 }
 
-function rolloutKey(runId: string, step: number): DocumentKey {
+export function rolloutKey(runId: string, step: number): DocumentKey {
   return { partition: rollouts(runId), sort: stepKey(step) };
 }
 

@@ -28,5 +28,10 @@ export const checkpoint = z.object({
   /** Where the files lie: a folder on one machine, an s3:// prefix on AWS. */
   path: z.string(),
   metrics: z.optional(z.record(z.string(), z.number())),
+  /** Kept whatever the retention of its run says. */
+  pinned: z.optional(z.boolean()),
 });
 export type Checkpoint = z.infer<typeof checkpoint>;
+
+/** Answer of `POST /checkpoints/:id/verify`. */
+export const checkpointVerdict = z.object({ ok: z.boolean(), damage: z.optional(z.string()) });

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { retention } from "./cleanup.ts";
 import { nonNegativeInt, positiveInt, sha256 } from "./common.ts";
 import { checkpointId, modelRef } from "./model.ts";
 
@@ -148,6 +149,8 @@ export const runSpec = z
       }),
       {},
     ),
+    /** What of its checkpoints `spotter cleanup` leaves. Absent: all. */
+    retention: z.optional(retention),
     webhooks: z.optional(z.array(webhook).check(z.maxLength(10))),
     seed: z._default(nonNegativeInt, 0),
   })

@@ -1,14 +1,23 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { Checkpoint } from "../../checkpoint.ts";
+import { Client } from "../../client.ts";
 import { Run } from "../../run.ts";
+import { SpotterError } from "../../schema/errors.ts";
 import { type CliContext, print, printJson } from "../context.ts";
 import { table } from "../render/table.ts";
 import { ageText } from "../render/time.ts";
 import { noun, verb } from "../verb.ts";
 
 export function checkpointCommand(context: CliContext): Command {
-  return noun("checkpoint", "Weights that runs have saved", [list(context), download(context)]);
+  return noun("checkpoint", "Weights that runs have saved", [
+    list(context),
+    download(context),
+    pin(context, true),
+    pin(context, false),
+    verify(context),
+    remove(context),
+  ]);
 }
 
 function list(context: CliContext): Command {
@@ -26,10 +35,11 @@ function list(context: CliContext): Command {
       record.kind,
       Number((record.files.reduce((sum, { size }) => sum + size, 0) / 2 ** 20).toFixed(1)),
       record.metrics?.["reward/mean"]?.toFixed(2) ?? "",
+      record.pinned ? "yes" : "",
       ageText(record.createdAtMs, Date.now()),
       record.path,
     ]);
-    const header = ["ID", "KIND", "MIB", "REWARD", "SAVED", "PATH"];
+    const header = ["ID", "KIND", "MIB", "REWARD", "PINNED", "SAVED", "PATH"];
     for (const line of table(header, rows)) print(context, line);
   });
 }
@@ -46,5 +56,52 @@ function download(context: CliContext): Command {
     await checkpoint.download(target, { signal });
     if (options.json) return printJson(context, { checkpoint: checkpoint.record, folder: target });
     print(context, `${id} is in ${target}.`);
+  });
+}
+
+function pin(context: CliContext, pinned: boolean): Command {
+  const name = pinned ? "pin" : "unpin";
+  const what = pinned ? "Keep a checkpoint, whatever is cleaned up" : "Let a pinned checkpoint go again";
+  return verb(`${name} <id>`, what, `spotter checkpoint ${name} run-01jd@60`).action(
+    async (id: string, options: { json?: boolean }) => {
+      const { signal } = context;
+      const { record } = await (await Checkpoint.get(id, { signal })).pin(pinned, { signal });
+      if (options.json) return printJson(context, record);
+      print(context, pinned ? `Pinned ${id}.` : `Unpinned ${id}.`);
+    },
+  );
+}
+
+function verify(context: CliContext): Command {
+  return verb(
+    "verify <id>",
+    "Read every file of a checkpoint and compare it with its hash",
+    "spotter checkpoint verify run-01jd@60",
+  ).action(async (id: string, options: { json?: boolean }) => {
+    const { signal } = context;
+    const damage = await (await Checkpoint.get(id, { signal })).verify({ signal });
+    if (damage !== undefined) {
+      throw new SpotterError("blob_corrupt", `Checkpoint ${id} is damaged: ${damage}.`, {
+        where: id,
+        hint: "Use another checkpoint of the run, or restore a backup.",
+      });
+    }
+    if (options.json) return printJson(context, { id, ok: true });
+    print(context, `Every file of ${id} is as it was saved.`);
+  });
+}
+
+function remove(context: CliContext): Command {
+  return verb(
+    "delete <id>",
+    "Delete a checkpoint for good; refused while something uses it",
+    "spotter checkpoint delete run-01jd@20",
+  ).action(async (id: string, options: { json?: boolean }) => {
+    const { signal } = context;
+    // By its id alone: a damaged one can be deleted, though it cannot be looked at.
+    const path = `/checkpoints/${encodeURIComponent(id)}`;
+    await Client.default().command("DELETE", path, { signal });
+    if (options.json) return printJson(context, { deleted: id });
+    print(context, `Deleted ${id}.`);
   });
 }

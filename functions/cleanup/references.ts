@@ -1,0 +1,43 @@
+import type { RunSpec } from "../../sdk/schema/run-spec.ts";
+import type { Control } from "../control.ts";
+import { ENDPOINTS, type EndpointDocument } from "../endpoints/records.ts";
+import { EVALS, type EvalDocument } from "../evals/records.ts";
+import { collect } from "../records/update.ts";
+import { getRunSpec, RUNS, type RunDocument, type RunSpecDocument } from "../runs/records.ts";
+
+/** What something refers to, with who it is. */
+export type References = Map<string, string>;
+
+/** Checkpoints that an endpoint serves, or that a run which has not ended starts from, by id. */
+export async function usedCheckpoints(control: Control): Promise<References> {
+  const used: References = new Map();
+  for (const { endpoint } of await live<EndpointDocument>(control, ENDPOINTS)) {
+    if (endpoint.checkpoint !== undefined)
+      used.set(endpoint.checkpoint, `endpoint ${endpoint.name} serves it`);
+  }
+  for (const { run } of await live<RunDocument>(control, RUNS)) {
+    const { startFrom } = await getRunSpec(control, run.id);
+    if (startFrom) used.set(startFrom.checkpoint, `run ${run.id} starts from it`);
+  }
+  return used;
+}
+
+/** Datasets and user code that a stored run or eval names, by SHA-256. */
+export async function usedContent(control: Control): Promise<Set<string>> {
+  const specs = await collect<RunSpecDocument>((after) =>
+    control.store.query("run-specs", { after, limit: 1_000 }),
+  );
+  const evals = await collect<EvalDocument>((after) => control.store.query(EVALS, { after, limit: 1_000 }));
+  const used = [...specs.map(({ spec }) => spec), ...evals.map(({ record }) => record.spec)];
+  return new Set(used.flatMap(hashesOf));
+}
+
+type Content = Pick<RunSpec, "dataset" | "evalDataset" | "rewards">;
+
+function hashesOf({ dataset, evalDataset, rewards }: Content): string[] {
+  return [dataset.sha256, evalDataset?.sha256, rewards?.code.sha256].filter((hash) => hash !== undefined);
+}
+
+function live<T>(control: Control, partition: string): Promise<T[]> {
+  return collect<T>((after) => control.store.queryIndex<T>("live", partition, { after, limit: 1_000 }));
+}

@@ -1,0 +1,63 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { Client } from "../../client.ts";
+import { cleanupReport } from "../../schema/cleanup.ts";
+import { type CliContext, print, printJson } from "../context.ts";
+import { table } from "../render/table.ts";
+import { verb } from "../verb.ts";
+
+interface Options {
+  dryRun?: boolean;
+  olderThan: number;
+  keepLast?: number;
+  json?: boolean;
+}
+
+/** Time in which the largest state folder is walked. */
+const CLEANUP_MS = 600_000;
+const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+export function cleanupCommand(context: CliContext): Command {
+  return verb(
+    "cleanup",
+    "Remove what nobody needs any more: old rollouts, checkpoints beyond their retention, unused uploads, caches",
+    "spotter cleanup --dry-run --older-than 30d --keep-last 1",
+  )
+    .option("--dry-run", "only show what would go")
+    .option(
+      "--older-than <time>",
+      "spare what was used since, such as 12h, 7d or 4w",
+      duration,
+      7 * 86_400_000,
+    )
+    .option("--keep-last <n>", "checkpoints to keep of each ended run (default: all)", count)
+    .action(async ({ json, dryRun = false, olderThan, keepLast }: Options) => {
+      const request = { dryRun, olderThanMs: olderThan, ...(keepLast !== undefined && { keepLast }) };
+      const options = { json: request, signal: context.signal, timeoutMs: CLEANUP_MS };
+      const report = await Client.default().request(cleanupReport, "POST", "/cleanup", options);
+      if (json) return printJson(context, report);
+      const rows = report.items.map(({ kind, name, bytes, reason }) => [kind, name, mib(bytes), reason]);
+      if (rows.length > 0)
+        for (const line of table(["WHAT", "NAME", "MIB", "WHY"], rows)) print(context, line);
+      const count = `${rows.length} ${rows.length === 1 ? "thing" : "things"}, ${mib(report.bytes)} MiB`;
+      print(
+        context,
+        rows.length === 0 ? "Nothing to clean up." : `${dryRun ? "Would remove" : "Removed"} ${count}.`,
+      );
+    });
+}
+
+function mib(bytes: number): number {
+  return Number((bytes / 2 ** 20).toFixed(2));
+}
+
+function duration(text: string): number {
+  const [, amount = "", unit = ""] = /^(\d+)([smhdw])$/.exec(text) ?? [];
+  const ms = Number(amount) * (UNIT_MS[unit] ?? Number.NaN);
+  if (Number.isNaN(ms)) throw new InvalidArgumentError("Give a number and s, m, h, d or w, such as 7d.");
+  return ms;
+}
+
+function count(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("Give a whole number.");
+  return Number(text);
+}
