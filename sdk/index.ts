@@ -28,7 +28,7 @@ export {
 export type { Row } from "./dataset-rows.ts";
 export { HuggingFaceDataset, type HuggingFaceDatasetParams } from "./hugging-face-dataset.ts";
 export { JsonlDataset } from "./jsonl-dataset.ts";
-export { Model, models, type ModelParams } from "./model.ts";
+export { Model, models, type ModelParams, type PushModelParams } from "./model.ts";
 export { recipes, type GrpoParams, type Recipe, type SftParams, type TrainerParams } from "./recipe.ts";
 export { TrainConfig, type LoraParams, type TrainConfigParams } from "./train-config.ts";
 export type { Rewards, RewardsParams } from "./rewards-params.ts";

@@ -3,9 +3,20 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SpotterError } from "./schema/errors.ts";
-import type { ModelRef } from "./schema/model.ts";
+import { pageOf } from "./schema/common.ts";
+import { type ModelRecord, modelRecord, type ModelRef } from "./schema/model.ts";
 import { parseResponse } from "./schema/parse-response.ts";
 import type { ParsedResponse } from "./schema/rollout.ts";
+import { type CallOptions, clientOf } from "./client.ts";
+
+export interface PushModelParams extends CallOptions {
+  /** What Endpoint, TrainConfig and the others call it. Default: the name on the hub. */
+  name?: string;
+  /** Let the name mean these weights from now on. What runs already keeps its own. Default false. */
+  replace?: boolean;
+  /** Called before each file. */
+  onProgress?: (progress: { what: "download" | "upload"; path: string; bytes: number | undefined }) => void;
+}
 
 export interface ModelParams {
   /** Hub revision; a commit pins it. */
@@ -41,8 +52,8 @@ export class Model {
 /** Finds models by name, folder or URL. */
 export const models = {
   /**
-   * `spotter/nano` (shipped with the package), a hub name such as `Qwen/Qwen3-0.6B`, or a folder with
-   * config.json, safetensors and tokenizer.json. What starts with `.`, `/` or `~`, and every file URL, is a
+   * `spotter/nano` (shipped with the package), the name of stored weights such as `Qwen/Qwen3-0.6B` (see
+   * {@link models.push}), or a folder with config.json, safetensors and tokenizer.json. What starts with `.`, `/` or `~`, and every file URL, is a
    * folder.
    *
    * @throws SpotterError `model_not_found` for a folder that does not exist or holds no model.
@@ -54,8 +65,39 @@ export const models = {
     if (/^[.~/]/.test(name)) return new Model(modelFolder(name.replace(/^~(?=\/|$)/, homedir())), params);
     if (/^[\w.-]+(\/[\w.-]+)?$/.test(name)) return new Model(name, params);
     throw new SpotterError("model_not_found", `${JSON.stringify(name)} is not the name of a model.`, {
-      hint: 'Use "spotter/nano", a hub name such as "Qwen/Qwen3-0.6B", or a folder that starts with "./" or "/".',
+      hint: 'Use "spotter/nano", a stored name such as "Qwen/Qwen3-0.6B", or a folder that starts with "./" or "/".',
     });
+  },
+
+  /**
+   * Stores weights, tokenizer and config once, from a folder or from the hub as `hf:owner/name[@revision]`.
+   * Every container gets them from there: no cold start asks a hub.
+   *
+   * @throws SpotterError `conflict` if the name means other weights, `model_unsupported` without safetensors,
+   * and the codes of the hub.
+   * @example
+   * await models.push("hf:Qwen/Qwen3-0.6B");
+   * const endpoint = await Endpoint.launch("Qwen/Qwen3-0.6B");
+   */
+  async push(source: string | URL, params: PushModelParams = {}): Promise<ModelRecord> {
+    const { name, replace = false, signal, onProgress = () => {} } = params;
+    const { pushModelSource } = await import("./hub/push-model.ts");
+    const place = source instanceof URL ? fileURLToPath(source) : source.replace(/^~(?=\/|$)/, homedir());
+    return pushModelSource(clientOf(params), place, { name, replace, signal, onProgress });
+  },
+
+  /** Stored weights, by name. */
+  async list(options: CallOptions = {}): Promise<ModelRecord[]> {
+    const records: ModelRecord[] = [];
+    let after: string | undefined;
+    do {
+      const { signal } = options;
+      const request = { query: { after }, signal };
+      const page = await clientOf(options).request(pageOf(modelRecord), "GET", "/models", request);
+      records.push(...page.items);
+      after = page.next;
+    } while (after !== undefined);
+    return records;
   },
 };
 

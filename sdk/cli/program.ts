@@ -1,10 +1,13 @@
 import { Command } from "commander";
 import { packageVersion } from "../local/home.ts";
 import { checkpointCommand } from "./commands/checkpoint.ts";
+import { datasetCommand } from "./commands/dataset.ts";
+import { cleanupCommand } from "./commands/cleanup.ts";
 import { downCommand } from "./commands/down.ts";
 import { endpointCommand } from "./commands/endpoint.ts";
 import { evalCommand } from "./commands/eval.ts";
 import { keyCommand } from "./commands/key.ts";
+import { modelCommand } from "./commands/model.ts";
 import { openCommand } from "./commands/open.ts";
 import { runCommand } from "./commands/run.ts";
 import { secretCommand } from "./commands/secret.ts";
@@ -39,6 +42,8 @@ export function createProgram(context: CliContext, isJson: boolean): Command {
     runCommand,
     evalCommand,
     checkpointCommand,
+    datasetCommand,
+    modelCommand,
     keyCommand,
     secretCommand,
   ]) {

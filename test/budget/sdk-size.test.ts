@@ -35,6 +35,7 @@ describe('import "spotter"', () => {
     expect([...new Set(lazy)]).toEqual([
       "./datasets/index.ts",
       "./download.ts",
+      "./hub/push-model.ts",
       "./local/connect.ts",
       "./user-code/bundle.ts",
     ]);

@@ -119,6 +119,21 @@ describe("serveReplica", () => {
     await expect(ask(folder.address)).rejects.toThrow();
   });
 
+  it("serves stored weights from the files of its job", async () => {
+    const modelFiles = (await readdir(base)).map((path) => ({ path, url: "", size: 0, sha256: "" }));
+    const model = { name: "acme/tiny", revision: "0".repeat(64) };
+    const stored = await start({ ...serveJob(), model, modelFiles }, base);
+    expect((await readdir(join(stored.workDir, "model"))).sort()).toEqual((await readdir(base)).sort());
+    const folder = await start(serveJob(), base);
+    expect(contentOf(await ask(stored.address))).toBe(contentOf(await ask(folder.address)));
+    for (const { cancel } of [stored, folder]) cancel.abort();
+    await Promise.all([stored.done, folder.done]);
+    await expect(start({ ...serveJob(), model }, base)).rejects.toMatchObject({
+      code: "model_not_found",
+      hint: expect.stringContaining("spotter model pull hf:acme/tiny") as string,
+    });
+  });
+
   it("lets answers under way end before it stops", async () => {
     const { address, cancel, done } = await start(serveJob(), base);
     const messages = [{ role: "user", content: "Hi" }];

@@ -12,6 +12,7 @@ export interface CliResult {
 export interface RunCliParams {
   /** Control plane to talk to. */
   url?: string;
+  key?: string;
   input?: string;
   signal?: AbortSignal;
   isTerminal?: boolean;
@@ -22,7 +23,7 @@ export interface RunCliParams {
 export async function runCli(line: string | string[], params: RunCliParams = {}): Promise<CliResult> {
   const args = typeof line === "string" ? line.split(" ") : line;
   vi.stubEnv("SPOTTER_URL", params.url ?? "");
-  vi.stubEnv("SPOTTER_API_KEY", "test-key");
+  vi.stubEnv("SPOTTER_API_KEY", params.key ?? "test-key");
   // The default client remembers where it was connected to.
   Client.setDefault(undefined);
   onTestFinished(() => {

@@ -1,0 +1,86 @@
+import type { Command } from "commander";
+import { models } from "../../model.ts";
+import { SpotterError } from "../../schema/errors.ts";
+import type { ModelRecord } from "../../schema/model.ts";
+import { type CliContext, print, printJson } from "../context.ts";
+import { table } from "../render/table.ts";
+import { ageText } from "../render/time.ts";
+import { noun, verb } from "../verb.ts";
+
+interface PushOptions {
+  name?: string;
+  replace?: boolean;
+  json?: boolean;
+}
+
+export function modelCommand(context: CliContext): Command {
+  return noun("model", "Weights that are stored once and served from there", [
+    list(context),
+    push(context),
+    pull(context),
+  ]);
+}
+
+function list(context: CliContext): Command {
+  return verb("list", "List stored models by name", "spotter model list").action(
+    async (options: { json?: boolean }) => {
+      const records = await models.list({ signal: context.signal });
+      if (options.json) return printJson(context, records);
+      const rows = records.map((record) => [
+        record.name,
+        mebibytes(record),
+        record.source ? `${record.source.repo}@${record.source.commit.slice(0, 7)}` : "folder",
+        ageText(record.createdAtMs, Date.now()),
+        record.sha256.slice(0, 12),
+      ]);
+      for (const line of table(["NAME", "MIB", "FROM", "STORED", "SHA256"], rows)) print(context, line);
+    },
+  );
+}
+
+function push(context: CliContext): Command {
+  return verb(
+    "push <source>",
+    "Store the weights of a folder, or of hf:owner/name[@revision], under a name",
+    "spotter model push ./my-model --name mine",
+  )
+    .option("--name <name>", "what endpoints and trainings call it (default: the name on the hub)")
+    .option("--replace", "let the name mean these weights from now on")
+    .action((source: string, options: PushOptions) => store(context, source, options));
+}
+
+function pull(context: CliContext): Command {
+  return verb(
+    "pull <source>",
+    "Download hf:owner/name[@revision] once and store it; HF_TOKEN opens gated ones",
+    "spotter model pull hf:Qwen/Qwen3-0.6B",
+  )
+    .option("--name <name>", "what endpoints and trainings call it (default: the name on the hub)")
+    .option("--replace", "let the name mean these weights from now on")
+    .action((source: string, options: PushOptions) => {
+      if (source.startsWith("hf:")) return store(context, source, options);
+      throw new SpotterError("invalid_input", `${source} is not on the hub.`, {
+        where: "source",
+        hint: `Write hf:${source}, or store a folder with \`spotter model push\`.`,
+      });
+    });
+}
+
+async function store(context: CliContext, source: string, options: PushOptions): Promise<void> {
+  const { json, ...params } = options;
+  const record = await models.push(source, {
+    ...params,
+    signal: context.signal,
+    onProgress({ what, path, bytes }) {
+      const size = bytes === undefined ? "" : ` (${(bytes / 2 ** 20).toFixed(1)} MiB)`;
+      if (!json) context.err.write(`${what} ${path}${size}\n`);
+    },
+  });
+  if (json) return printJson(context, record);
+  print(context, `${record.name} is stored: ${record.files.length} files, ${mebibytes(record)} MiB.`);
+  print(context, `Try: spotter endpoint launch ${record.name}`);
+}
+
+function mebibytes(record: ModelRecord): number {
+  return Number((record.bytes / 2 ** 20).toFixed(1));
+}
