@@ -2,7 +2,6 @@ import { Command } from "commander";
 import { packageVersion } from "../local/home.ts";
 import { checkpointCommand } from "./commands/checkpoint.ts";
 import { datasetCommand } from "./commands/dataset.ts";
-import { cleanupCommand } from "./commands/cleanup.ts";
 import { downCommand } from "./commands/down.ts";
 import { endpointCommand } from "./commands/endpoint.ts";
 import { evalCommand } from "./commands/eval.ts";
