@@ -35,6 +35,7 @@ export const ERROR_CODES = {
   state_unreadable: "user", // the state folder is read-only or damaged
   state_too_new: "user", // written by a newer version
   node_too_old: "user",
+  package_missing: "user", // an optional package is not installed
   aws_adapters_missing: "user", // this deployment has no state adapters yet
   context_length_exceeded: "user",
   chat_template_failed: "user", // the chat template of the model does not take these messages

@@ -1,8 +1,13 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { Client } from "undici";
-import { failureOfExit, IsolateFailure } from "../isolate-main/failure.ts";
+import { failureOfExit, IsolateFailure } from "../isolate-host/failure.ts";
+import { BUNDLE_MODULE, MAIN_MODULE } from "../isolate-host/main-module.ts";
+import type { IsolateProcess, StartParams } from "../isolate-host/isolate.ts";
+import { outboundModule } from "../isolate-host/outbound.ts";
+import { configText } from "./config.ts";
 import type { Launcher } from "./limits.ts";
 import { watchMemory } from "./memory-watch.ts";
 
@@ -11,66 +16,71 @@ const BASE_MIB = 64;
 const MAX_REPLY_BYTES = 16 * 1024 * 1024;
 const STDERR_TAIL = 8_000;
 
-export interface ProcessParams {
+export interface ProcessParams extends StartParams {
   launcher: Launcher;
-  configPath: string;
-  socketPath: string;
+  workDir: string;
   memoryMiB: number;
   startTimeoutMs: number;
-  /** Gets what it writes to its standard output. */
-  onOutput: (chunk: Buffer) => void;
-}
-
-export interface IsolateProcess {
-  readonly pid: number;
-  readonly isAlive: boolean;
-  /** Text in (none: a GET), JSON out. At the deadline, or when the signal aborts, the process is killed. */
-  request(
-    body: string | undefined,
-    timeoutMs: number,
-    signal?: AbortSignal,
-  ): Promise<{ status: number; json: unknown }>;
-  /** Resolves when the process is gone. */
-  end(): Promise<void>;
 }
 
 /** Starts one workerd and resolves when it listens. Throws {@link IsolateFailure} if it does not. */
 export async function startProcess(params: ProcessParams): Promise<IsolateProcess> {
-  const { launcher, configPath, socketPath } = params;
-  // A killed process leaves its socket behind, and workerd does not bind over it.
-  await rm(socketPath, { force: true });
-  const child = spawn(launcher.command, [...launcher.args, "serve", configPath, "config", "--control-fd=3"], {
+  const { launcher } = params;
+  const folder = await writeFolder(params);
+  const args = ["serve", join(folder, "config.capnp"), "config", "--control-fd=3"];
+  const child = spawn(launcher.command, [...launcher.args, ...args], {
     env: {},
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
   const ended = endOf(child, params);
+  const removed = ended.then(() => rm(folder, { recursive: true, force: true }));
   child.stdout?.on("data", params.onOutput);
-  await listening(child, ended, params.startTimeoutMs);
+  try {
+    await listening(child, ended, params.startTimeoutMs);
+  } catch (error) {
+    await removed;
+    throw error;
+  }
   const client = new Client("http://isolate", {
-    socketPath,
+    socketPath: join(folder, "s"),
     pipelining: 1,
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: MAX_REPLY_BYTES,
   });
-  return processOf(child, client, ended, params);
+  return processOf(child, client, ended, removed, params);
+}
+
+/** Readable by this user only; the socket in it is the isolate's only door. */
+async function writeFolder({ workDir, memoryMiB, bundle, code }: ProcessParams): Promise<string> {
+  const allowHosts = bundle.allowHosts ?? [];
+  const folder = await mkdtemp(join(workDir, `isolate-${process.pid}-`));
+  await chmod(folder, 0o700);
+  const config = configText({ socketPath: join(folder, "s"), heapMiB: memoryMiB, allowHosts });
+  await Promise.all([
+    writeFile(join(folder, "config.capnp"), config),
+    writeFile(join(folder, "main.mjs"), MAIN_MODULE),
+    writeFile(join(folder, "out.mjs"), outboundModule(allowHosts)),
+    writeFile(join(folder, BUNDLE_MODULE), code),
+  ]);
+  return folder;
 }
 
 function processOf(
   child: ChildProcess,
   client: Client,
   ended: Promise<IsolateFailure>,
+  removed: Promise<void>,
   { launcher, memoryMiB }: ProcessParams,
 ): IsolateProcess {
   const pid = child.pid ?? 0;
   const isAlive = () => child.exitCode === null && child.signalCode === null;
   const end = async () => {
     child.kill("SIGKILL");
-    await ended;
+    await removed;
     await client.destroy();
   };
   return {
-    pid,
     get isAlive() {
       return isAlive();
     },

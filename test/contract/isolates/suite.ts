@@ -10,7 +10,7 @@ const FIXTURE = new URL("../../fixtures/user-code/misbehaving.js", import.meta.u
 const FAST = { timeoutMs: 5_000 };
 
 export interface IsolatesFixture {
-  /** Gives up on code that does not load within about a second. */
+  /** Gives up on code that does not load within a few seconds. */
   isolates: Isolates;
   dispose: () => Promise<void>;
   /** Lines that user code has printed so far. */

@@ -9,7 +9,7 @@ isolatesContract("workerd-isolates", async () => {
   const lines: string[] = [];
   const isolates = createWorkerdIsolates({
     workDir,
-    loadTimeoutMs: 1_000,
+    loadTimeoutMs: 2_500,
     memoryMiB: 64,
     onMessage: ({ text }) => lines.push(text),
   });

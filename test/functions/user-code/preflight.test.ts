@@ -52,7 +52,7 @@ describe("preflightRewards", () => {
       "isolate_out_of_memory",
       "MiB",
     ],
-  ])("refuses a reward that %s", async (_, body, code, message) => {
+  ])("refuses a reward that %s (55)", async (_, body, code, message) => {
     const setup = await open.upload(rewardThat(body, code === "reward_timeout" ? 300 : 10_000));
     const error = await preflightRewards(open.deps, setup, rows).catch((e: unknown) => e);
     expect(error).toMatchObject({ code, status: 400, hint: expect.any(String) as string });

@@ -3,6 +3,9 @@ import { lockIntrinsics } from "./lock-intrinsics.ts";
 /** Names of the modules inside the isolate; the second is what stack traces show. */
 export const BUNDLE_MODULE = "bundle.mjs";
 
+/** Fixed, so that an update of workerd does not change what user code sees. */
+export const COMPATIBILITY_DATE = "2026-04-01";
+
 /**
  * The main module. It imports the bundle on the first request, so that a module that throws while it loads is
  * an answer with a stack and not a dead process.

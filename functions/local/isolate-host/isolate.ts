@@ -1,5 +1,3 @@
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import { parseWith } from "../../../sdk/schema/parse.ts";
 import {
@@ -10,14 +8,10 @@ import {
 } from "../../../sdk/schema/user-code.ts";
 import { createRedactor, type Redactor } from "../redactor.ts";
 import type { IsolateBundle } from "../../ports/isolates.ts";
-import { BUNDLE_MODULE, MAIN_MODULE } from "../isolate-main/main-module.ts";
-import { configText, outboundModule } from "./config.ts";
-import { IsolateFailure } from "../isolate-main/failure.ts";
-import { startProcess, type IsolateProcess } from "./isolate-process.ts";
-import type { Launcher } from "./limits.ts";
-import { logGate, userMessage } from "../isolate-main/log-lines.ts";
-import { outcomesOf } from "../isolate-main/reply.ts";
-import { splitBundle, type SplitBundle } from "../isolate-main/source-positions.ts";
+import { IsolateFailure } from "./failure.ts";
+import { logGate, userMessage } from "./log-lines.ts";
+import { outcomesOf } from "./reply.ts";
+import { splitBundle, type SplitBundle } from "./source-positions.ts";
 
 /** A line that user code printed. */
 export interface UserMessage {
@@ -26,10 +20,34 @@ export interface UserMessage {
   text: string;
 }
 
+/** One running instance of the runtime, with one bundle in it. */
+export interface IsolateProcess {
+  readonly isAlive: boolean;
+  /**
+   * Text in (none: a GET), JSON out. At the deadline, when the signal aborts or when it breaks, the process is
+   * ended. Throws {@link IsolateFailure}, or what the signal was aborted with.
+   */
+  request(
+    body: string | undefined,
+    timeoutMs: number,
+    signal?: AbortSignal,
+  ): Promise<{ status: number; json: unknown }>;
+  /** Resolves when the process and its files are gone. */
+  end(): Promise<void>;
+}
+
+export interface StartParams {
+  /** The bundle without its source map. */
+  code: string;
+  /** The bundle as it came. */
+  bundle: IsolateBundle;
+  /** Gets the structured log that user code writes. */
+  onOutput: (chunk: Buffer) => void;
+}
+
 export interface IsolateSettings {
-  launcher: Launcher;
-  workDir: string;
-  memoryMiB: number;
+  /** Resolves when the process listens. Throws {@link IsolateFailure} if it does not. */
+  start: (params: StartParams) => Promise<IsolateProcess>;
   /** Longest time from start to the module being loaded. */
   loadTimeoutMs: number;
   idleTimeoutMs: number;
@@ -56,7 +74,6 @@ export class Isolate {
   readonly #redactors: Redactor[];
   readonly #log = logGate((line) => this.#onLine(line));
   #process: IsolateProcess | undefined;
-  #folder: string | undefined;
   /** Settles, and never rejects, when the last start has. */
   #starting: Promise<void> = Promise.resolve();
   #idle: NodeJS.Timeout | undefined;
@@ -158,12 +175,9 @@ export class Isolate {
 
   async end(): Promise<void> {
     clearTimeout(this.#idle);
-    const [running, folder] = [this.#process, this.#folder];
+    const running = this.#process;
     this.#process = undefined;
-    this.#folder = undefined;
     await running?.end();
-    // A process that is just starting may still put its socket there.
-    if (folder) await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
     if (!this.#process && !this.#isStarting) this.#settings.live.delete(this);
   }
 
@@ -175,17 +189,13 @@ export class Isolate {
   }
 
   async #launch(): Promise<void> {
-    const { launcher, memoryMiB, loadTimeoutMs } = this.#settings;
-    const folder = (this.#folder ??= await this.#writeFolder());
-    this.#process = await startProcess({
-      launcher,
-      configPath: join(folder, "config.capnp"),
-      socketPath: join(folder, "s"),
-      memoryMiB,
-      startTimeoutMs: loadTimeoutMs,
+    const { start, loadTimeoutMs } = this.#settings;
+    this.#process = await start({
+      code: this.#source.code,
+      bundle: this.#bundle,
       onOutput: (chunk) => this.#log.write(chunk),
     }).catch((error: unknown) => {
-      // workerd parses modules before it listens: broken code is the one thing here that is the user's.
+      // The runtime parses modules before it listens: broken code is the one thing here that is the user's.
       const [, message, stack] =
         /Uncaught (.*)([^]*)/.exec(error instanceof Error ? error.message : "") ?? [];
       throw message === undefined ? didNotStart(error) : this.#loadFailure(message, stack);
@@ -206,22 +216,6 @@ export class Isolate {
     this.exports = described.exports;
     this.others = described.others;
     this.#isJoint = described.joint === true;
-  }
-
-  /** Readable by this user only; the socket in it is the isolate's only door. */
-  async #writeFolder(): Promise<string> {
-    const { workDir, memoryMiB } = this.#settings;
-    const allowHosts = this.#bundle.allowHosts ?? [];
-    const folder = await mkdtemp(join(workDir, `isolate-${process.pid}-`));
-    await chmod(folder, 0o700);
-    const config = configText({ socketPath: join(folder, "s"), heapMiB: memoryMiB, allowHosts });
-    await Promise.all([
-      writeFile(join(folder, "config.capnp"), config),
-      writeFile(join(folder, "main.mjs"), MAIN_MODULE),
-      writeFile(join(folder, "out.mjs"), outboundModule(allowHosts)),
-      writeFile(join(folder, BUNDLE_MODULE), this.#source.code),
-    ]);
-    return folder;
   }
 
   #loadFailure(message: string, stack: string | undefined): SpotterError {

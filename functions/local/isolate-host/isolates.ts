@@ -1,0 +1,82 @@
+import { createHash } from "node:crypto";
+import type { IsolateBundle, IsolateHandle } from "../../ports/isolates.ts";
+import { batchesOf, runRows } from "./batch.ts";
+import { Isolate, type IsolateSettings } from "./isolate.ts";
+
+export interface OpenIsolates {
+  /** Processes alive now. */
+  readonly running: number;
+  load: (bundle: IsolateBundle) => Promise<IsolateHandle>;
+  close: () => Promise<void>;
+}
+
+/** Isolates on any runtime that can be started: one process for each bundle and its grants. */
+export function createIsolates(params: Omit<IsolateSettings, "live" | "isClosed">): OpenIsolates {
+  const live = new Set<Isolate>();
+  let isClosed = false;
+  const settings: IsolateSettings = { ...params, live, isClosed: () => isClosed };
+  const opening = new Map<string, Promise<IsolateHandle>>();
+  // Weak: a bundle of some megabytes stays in memory while somebody may call it, not for ever.
+  const opened = new Map<string, WeakRef<IsolateHandle>>();
+  return {
+    get running() {
+      return [...live].filter((isolate) => isolate.isRunning).length;
+    },
+    async load(bundle) {
+      const key = identity(bundle);
+      const known = opened.get(key)?.deref() ?? opening.get(key);
+      if (known) return known;
+      for (const [each, handle] of opened) if (!handle.deref()) opened.delete(each);
+      const start = openHandle(new Isolate(bundle, settings));
+      opening.set(key, start);
+      try {
+        const handle = await start;
+        opened.set(key, new WeakRef(handle));
+        return handle;
+      } finally {
+        // Code that does not load is not remembered: it may have been the machine's fault.
+        opening.delete(key);
+      }
+    },
+    async close() {
+      isClosed = true;
+      await Promise.all([...live].map((isolate) => isolate.close()));
+    },
+  };
+}
+
+async function openHandle(isolate: Isolate): Promise<IsolateHandle> {
+  await isolate.start();
+  isolate.rest();
+  // One call at a time: an isolate has one thread, and a stuck call takes its neighbours down with it.
+  let last: Promise<unknown> = Promise.resolve();
+  const callAll: IsolateHandle["callAll"] = (exportNames, rows, options) => {
+    // Before its turn, so that this work and that of the isolate overlap.
+    const batches = batchesOf(rows);
+    const result = last.then(async () => {
+      try {
+        return await runRows(isolate, exportNames, batches, options);
+      } finally {
+        isolate.rest();
+      }
+    });
+    last = result.catch(() => {});
+    return result;
+  };
+  return {
+    get exports() {
+      return isolate.exports;
+    },
+    get others() {
+      return isolate.others;
+    },
+    callAll,
+    call: async (exportName, rows, options) => (await callAll([exportName], rows, options))[0] ?? [],
+  };
+}
+
+/** Secrets and hosts are part of it: code with a grant never shares memory with code without. */
+function identity({ sha256, secrets, allowHosts = [] }: IsolateBundle): string {
+  const grants = JSON.stringify([Object.entries(secrets).sort(), [...allowHosts].sort()]);
+  return createHash("sha256").update(sha256).update(grants).digest("hex");
+}
