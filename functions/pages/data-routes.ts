@@ -17,6 +17,7 @@ import { logLines, logQuery } from "../http/logs.ts";
 import { route, type Route } from "../http/route.ts";
 import { cancelRun } from "../runs/cancel.ts";
 import { runLogs } from "../runs/logs.ts";
+import { pauseRun, resumeRun } from "../runs/pause.ts";
 import { getRun } from "../runs/records.ts";
 import { followEndpoint, followOverview, followRun } from "./live.ts";
 import { readShownRollouts } from "./shown-rollouts.ts";
@@ -119,6 +120,22 @@ function actionRoutes(control: Control, upstreams: Upstreams): Route[] {
       summary: "Ask a run to save a checkpoint and end",
       response: run,
       handle: ({ param }) => cancelRun(control, param("id")),
+    }),
+    route({
+      method: "post",
+      path: "/ui/api/runs/:id/pause",
+      access: "page",
+      summary: "Ask a run to save a checkpoint and let go of its container",
+      response: run,
+      handle: ({ param }) => pauseRun(control, param("id")),
+    }),
+    route({
+      method: "post",
+      path: "/ui/api/runs/:id/resume",
+      access: "page",
+      summary: "Let a paused run go on from its last checkpoint",
+      response: run,
+      handle: ({ param }) => resumeRun(control, param("id")),
     }),
     route({
       method: "post",

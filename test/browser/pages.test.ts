@@ -158,6 +158,13 @@ describe.skipIf(chromium === undefined)("the pages in a browser", () => {
     await page.getByText("stopped").waitFor();
   });
 
+  it("pause a run, and tell what it does until then", async () => {
+    await page.goto(runPath());
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByText("saving, then it pauses").waitFor();
+    expect(await page.getByRole("button", { name: "Pause" }).count()).toBe(0);
+  });
+
   it.each(["light", "dark"] as const)("are usable by everyone, and fit 390 px (%s)", async (colorScheme) => {
     await page.emulateMedia({ colorScheme });
     for (const path of ["/ui", `/ui/runs/${gym.run.id}`, "/ui/endpoints/base"]) {

@@ -4,7 +4,7 @@ import type { Run } from "../../../sdk/schema/run.ts";
 import type { RunNews } from "../views/news.ts";
 import type { RolloutChoice, ShownRollouts } from "../views/rollouts-model.ts";
 import { applyEvents, createRunModel } from "../views/run-model.ts";
-import { hasEnded, runView } from "../views/run-view.ts";
+import { hasEnded, runView, type RunAction } from "../views/run-view.ts";
 import { getJson, messageOf, post } from "./api.ts";
 import { createCharts } from "./charts.ts";
 import { follow } from "./live.ts";
@@ -88,7 +88,7 @@ export function startRun(root: HTMLElement, id: string): void {
         },
       },
       onChat: (checkpoint) => void chat(checkpoint),
-      onCancel: () => void cancel(),
+      onAction: (action) => void act(action),
     });
   }
 
@@ -128,10 +128,11 @@ export function startRun(root: HTMLElement, id: string): void {
     changed();
   }
 
-  async function cancel(): Promise<void> {
-    if (!confirm("Save a checkpoint and end this run?")) return;
+  async function act(action: RunAction): Promise<void> {
+    if (action === "cancel" && !confirm("Save a checkpoint and end this run?")) return;
+    problem = undefined;
     try {
-      run = await post<Run>(`${path}/cancel`);
+      run = await post<Run>(`${path}/${action}`);
     } catch (error) {
       problem = messageOf(error);
     }

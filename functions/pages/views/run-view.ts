@@ -24,7 +24,7 @@ export interface RunProps {
   launching?: string | undefined;
   problem?: string | undefined;
   onChat?: (checkpoint: Checkpoint) => void;
-  onCancel?: () => void;
+  onAction?: (action: RunAction) => void;
 }
 
 /** One run: where it is, how it does, what it says, what it leaves. */
@@ -52,6 +52,16 @@ export function runView(props: RunProps): View {
   );
 }
 
+export const ACTIONS = { pause: "Pause", resume: "Resume", cancel: "Save and end" } as const;
+export type RunAction = keyof typeof ACTIONS;
+
+/** What can be asked of a run as it is now. */
+export function actionsFor(run: Run): RunAction[] {
+  if (hasEnded(run) || run.cancelRequested) return [];
+  if (run.state === "paused") return ["resume", "cancel"];
+  return run.pauseRequested ? ["cancel"] : ["pause", "cancel"];
+}
+
 export function hasEnded(run: Run): boolean {
   return ENDED.includes(run.state);
 }
@@ -60,6 +70,8 @@ export function hasEnded(run: Run): boolean {
 export function phaseText(run: Run): string {
   if (hasEnded(run)) return "";
   if (run.cancelRequested) return "saving, then it ends";
+  if (run.pauseRequested) return "saving, then it pauses";
+  if (run.stalledSinceMs !== undefined) return "stalled: no step for a long time";
   if (run.waitingFor !== undefined) return `waiting for ${run.waitingFor}`;
   return run.phase === undefined ? "" : run.phase.replaceAll("-", " ");
 }
@@ -83,9 +95,7 @@ function headView(props: RunProps): View {
         stateView(run.state),
         phase === "" ? null : h("span", { class: "phase" }, phase),
       ),
-      hasEnded(run) || run.cancelRequested || props.onCancel === undefined
-        ? null
-        : h("button", { type: "button", class: "quiet", onClick: props.onCancel }, "Save and end"),
+      props.onAction === undefined ? null : actionsView(run, props.onAction),
     ),
     h(
       "p",
@@ -94,6 +104,7 @@ function headView(props: RunProps): View {
       `${run.kind === "rl" ? "reinforcement learning" : "supervised"} on ${run.model}`,
       run.tags.length === 0 ? "" : ` · ${run.tags.join(", ")}`,
     ),
+    run.notes === undefined ? null : h("p", { class: "notes" }, run.notes),
     h("progress", { class: "steps", max: run.steps, value: run.step, "aria-label": "Steps finished" }),
     h(
       "dl",
@@ -108,6 +119,17 @@ function headView(props: RunProps): View {
       run.attempt > 1 ? stat("Attempt", String(run.attempt)) : null,
     ),
   );
+}
+
+function actionsView(run: Run, onAction: (action: RunAction) => void): View {
+  const buttons = actionsFor(run).map((action) =>
+    h(
+      "button",
+      { key: action, type: "button", class: "quiet", onClick: () => onAction(action) },
+      ACTIONS[action],
+    ),
+  );
+  return h("div", { class: "actions" }, ...buttons);
 }
 
 function elapsedText(run: Run, nowMs: number): string {

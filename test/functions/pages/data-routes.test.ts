@@ -126,6 +126,18 @@ describe("what the pages read and launch", () => {
     expect((await get("logs")).body).toEqual({ lines: [`line of train-${id}-a1`] });
   });
 
+  it("pauses and resumes a run, and says why not", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    const { id } = await runningRun(plane);
+    const headers = { cookie: (await session(plane)).cookie, origin: OWN };
+    expect(await (await post(plane, `/ui/api/runs/${id}/pause`, headers)).json()).toMatchObject({
+      pauseRequested: true,
+    });
+    const early = await post(plane, `/ui/api/runs/${id}/resume`, headers);
+    expect(early.status).toBe(409);
+    expect(await early.json()).toMatchObject({ error: { code: "conflict" } });
+  });
+
   it("launches an endpoint for a checkpoint, the same one each time, and stops it", async () => {
     const plane = await testPlane({ onEnd: onTestFinished });
     const { id, job } = await runningRun(plane);
