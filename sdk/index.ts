@@ -32,7 +32,13 @@ export { Model, models, type ModelParams, type PushModelParams } from "./model.t
 export { recipes, type GrpoParams, type Recipe, type SftParams, type TrainerParams } from "./recipe.ts";
 export { TrainConfig, type LoraParams, type TrainConfigParams } from "./train-config.ts";
 export type { Rewards, RewardsParams } from "./rewards-params.ts";
-export { Run, type ListRunsParams, type RunEventsParams, type RunResult } from "./run.ts";
+export {
+  Run,
+  type ListRunsParams,
+  type RunEventsParams,
+  type RunResult,
+  type UpdateRunParams,
+} from "./run.ts";
 export { Checkpoint } from "./checkpoint.ts";
 export { Eval, type EvalParams } from "./eval.ts";
 export { EvalRun, type EvalResult } from "./eval-run.ts";
