@@ -2,6 +2,8 @@ import { Command } from "commander";
 import { packageVersion } from "../local/home.ts";
 import { checkpointCommand } from "./commands/checkpoint.ts";
 import { datasetCommand } from "./commands/dataset.ts";
+import { backupCommand, restoreCommand } from "./commands/backup.ts";
+import { cleanupCommand } from "./commands/cleanup.ts";
 import { downCommand } from "./commands/down.ts";
 import { endpointCommand } from "./commands/endpoint.ts";
 import { evalCommand } from "./commands/eval.ts";
@@ -45,6 +47,9 @@ export function createProgram(context: CliContext, isJson: boolean): Command {
     modelCommand,
     keyCommand,
     secretCommand,
+    cleanupCommand,
+    backupCommand,
+    restoreCommand,
   ]) {
     program.addCommand(create(context));
   }
