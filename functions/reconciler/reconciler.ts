@@ -67,8 +67,8 @@ export function createReconciler(control: Control): Reconciler {
     if (now - lastPassAtMs > GAP_MS) leasesFromMs = now;
     lastPassAtMs = now;
     if (!hasFinishedDeletes) {
-      await finishDeletes(control);
       hasFinishedDeletes = true;
+      await finishDeletes(control);
     }
     const world = await observe(control);
     const actions = decide(world, now, policy());

@@ -36,10 +36,14 @@ export async function deleteRun(control: Control, id: string): Promise<void> {
   await removeAll(control, id);
 }
 
-/** Finishes what an earlier process has begun to delete. */
+/** Finishes what an earlier process has begun to delete. What does not go must not hold up the rest. */
 export async function finishDeletes(control: Control): Promise<void> {
   const left = await collect<RunDocument>((after) => control.store.queryIndex("deleted", RUNS, { after }));
-  for (const { run } of left) await removeAll(control, run.id);
+  for (const { run } of left) {
+    await removeAll(control, run.id).catch((error: unknown) => {
+      control.log.error("a deleted run is not gone yet", { runId: run.id, error });
+    });
+  }
 }
 
 function checkEnded({ run }: RunDocument): void {

@@ -86,6 +86,18 @@ describe("deleting a run", () => {
     expect((await second.control.store.query("runs")).items).toEqual([]);
   });
 
+  it("holds up nothing else if it cannot be finished", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    const { id } = await endedRun(plane);
+    plane.control.blobs.delete = async () => {};
+    expect(await remove(plane, id)).toBe("internal");
+    const second = await plane.restart();
+    second.control.blobs.delete = async () => {};
+    const other = await runningRun(second);
+    expect(await other.state()).toMatchObject({ state: "running" });
+    expect(second.complaints.join("\n")).toContain("a deleted run is not gone yet");
+  });
+
   it("does not say that it is done while files are still there (34)", async () => {
     const plane = await testPlane({ onEnd: onTestFinished });
     const { id } = await endedRun(plane);
