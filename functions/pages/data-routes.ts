@@ -47,10 +47,12 @@ function streamRoutes(control: Control): Route[] {
       path: "/ui/api/runs/:id/news",
       access: "page",
       summary: "Server-sent events: a run and what happened in it",
+      query: z.object({ after: z._default(step, 0) }),
       response: "events",
-      async handle({ c, param }) {
+      async handle({ c, param, query }) {
         await getRun(control, param("id"));
-        const after = parseWith(step, c.req.header("last-event-id") ?? "0", "Last-Event-ID");
+        // A browser that reconnects asks for the address of its first try; it knows better by then.
+        const after = parseWith(step, c.req.header("last-event-id") ?? query.after, "Last-Event-ID");
         return events(control, (signal) => followRun(control, param("id"), after, signal));
       },
     }),

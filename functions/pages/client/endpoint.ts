@@ -19,10 +19,13 @@ export function startEndpoint(root: HTMLElement, name: string): void {
   );
   const changed = mount(root, view, () => keepAtEnd(root));
 
-  follow<EndpointNews>(`${path}/news`, (news) => {
-    endpoint = news.endpoint;
-    changed();
-  });
+  follow<EndpointNews>(
+    () => `${path}/news`,
+    (news) => {
+      endpoint = news.endpoint;
+      changed();
+    },
+  );
 
   function view() {
     if (endpoint === undefined) throw new Error("The view was asked for before the first news.");

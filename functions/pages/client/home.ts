@@ -9,10 +9,13 @@ export function startHome(root: HTMLElement): void {
   let overview: OverviewNews = { runs: [], endpoints: [] };
   const changed = mount(root, () => homeView(overview, Date.now()));
   let hasNews = false;
-  follow<OverviewNews>("/ui/api/overview", (news) => {
-    overview = news;
-    hasNews = true;
-    changed();
-  });
+  follow<OverviewNews>(
+    () => "/ui/api/overview",
+    (news) => {
+      overview = news;
+      hasNews = true;
+      changed();
+    },
+  );
   setInterval(() => hasNews && changed(), AGES_MS);
 }

@@ -36,19 +36,22 @@ export function startRun(root: HTMLElement, id: string): void {
   );
   const changed = mount(root, view, () => charts.draw());
 
-  follow<RunNews>(`${path}/news`, (news) => {
-    // After a reconnection the first events may be ones that are here already.
-    const events = news.events.filter(({ seq }) => seq > lastSeq);
-    lastSeq = events.at(-1)?.seq ?? lastSeq;
-    const [before, newestBefore] = [model.checkpoints, model.rolloutSteps.at(-1)];
-    applyEvents(model, events);
-    run = news.run;
-    if (model.checkpoints !== before) void loadCheckpoints();
-    const newest = model.rolloutSteps.at(-1);
-    if (isFollowing && newest !== undefined && newest !== newestBefore) void loadRollouts(newest);
-    changed();
-    return news.done;
-  });
+  follow<RunNews>(
+    () => `${path}/news?after=${lastSeq}`,
+    (news) => {
+      // After a reconnection the first events may be ones that are here already.
+      const events = news.events.filter(({ seq }) => seq > lastSeq);
+      lastSeq = events.at(-1)?.seq ?? lastSeq;
+      const [before, newestBefore] = [model.checkpoints, model.rolloutSteps.at(-1)];
+      applyEvents(model, events);
+      run = news.run;
+      if (model.checkpoints !== before) void loadCheckpoints();
+      const newest = model.rolloutSteps.at(-1);
+      if (isFollowing && newest !== undefined && newest !== newestBefore) void loadRollouts(newest);
+      changed();
+      return news.done;
+    },
+  );
   setInterval(() => run !== undefined && !hasEnded(run) && changed(), TICK_MS);
 
   function view() {

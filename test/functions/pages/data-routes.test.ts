@@ -98,6 +98,8 @@ describe("the streams of the pages", () => {
     expect(rest?.news.events[0]?.body.type).toBe("metrics");
     expect(rest?.news).toMatchObject({ done: true, run: { state: "succeeded" } });
     expect(await resumed()).toBeUndefined();
+    const looking = await open<RunNews>(plane, cookie, `${path}?after=${rest?.id ?? ""}`);
+    expect((await looking())?.news).toMatchObject({ events: [], done: true });
     expect((await plane.app.request("/ui/api/runs/nope/news", { headers: { cookie } })).status).toBe(404);
   });
 });
