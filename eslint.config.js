@@ -40,6 +40,7 @@ export default tseslint.config(
       "functions/aws/**",
       "functions/lambda/**",
       "functions/node.ts",
+      "functions/archive.ts",
       "functions/gateway.ts",
     ],
     rules: {

@@ -1,7 +1,5 @@
-import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import type { Deps } from "../deps.ts";
 import type { Isolates } from "../ports/isolates.ts";
 import type { ContainerKind } from "../ports/containers.ts";
@@ -9,6 +7,7 @@ import { FileBlobs } from "./file-blobs.ts";
 import { fileScratch } from "./file-scratch.ts";
 import { FileSecrets } from "./file-secrets.ts";
 import { createJsonLog, openLogFile } from "./json-log.ts";
+import { packageVersion } from "./package-version.ts";
 import { ProcessContainers } from "./process-containers.ts";
 import { createRedactor } from "./redactor.ts";
 import { SqliteStore } from "./sqlite-store.ts";
@@ -118,23 +117,4 @@ function lazyIsolates(create: () => Promise<Isolates>): Isolates {
 /** Levels of `console` that the log does not have count as "info". */
 function logLevel(level: string): "debug" | "info" | "warn" | "error" {
   return level === "debug" || level === "warn" || level === "error" ? level : "info";
-}
-
-function packageVersion(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  for (;;) {
-    const manifest = read(join(folder, "package.json"));
-    if (manifest !== undefined) return (JSON.parse(manifest) as { version: string }).version;
-    const parent = dirname(folder);
-    if (parent === folder) throw new Error(`There is no package.json above ${import.meta.url}`);
-    folder = parent;
-  }
-}
-
-function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
 }

@@ -10,8 +10,17 @@ export function spotterHome(): string {
 
 /** The daemon's program beside this file: source beside source, compiled beside compiled. */
 export function daemonProgram(): string {
+  return program("node");
+}
+
+/** The program that saves and restores the state folder, beside the daemon's. */
+export function archiveProgram(): string {
+  return program("archive");
+}
+
+function program(name: string): string {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  return fileURLToPath(new URL(`../../functions/node.${extension}`, import.meta.url));
+  return fileURLToPath(new URL(`../../functions/${name}.${extension}`, import.meta.url));
 }
 
 /** The folder with our package.json, above the source as well as above dist/. */
