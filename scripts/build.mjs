@@ -3,17 +3,20 @@
 // is newer than the last build.
 import { spawnSync } from "node:child_process";
 import {
+  chmodSync,
   cpSync,
   existsSync,
   globSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createHash } from "node:crypto";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { bundleSdk } from "./bundle-sdk.mjs";
 
@@ -32,29 +35,44 @@ const fingerprint = state.digest("hex");
 if (process.argv.includes("--if-stale") && existsSync(stamp) && readFileSync(stamp, "utf8") === fingerprint) {
   process.exit(0);
 }
-rmSync(join(root, "dist"), { recursive: true, force: true });
-mkdirSync(join(root, "dist"), { recursive: true });
-const tsc = spawnSync(
-  process.execPath,
-  [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", "tsconfig.build.json"],
-  {
-    cwd: root,
-    stdio: ["ignore", "inherit", "inherit"],
-  },
-);
-if (tsc.status !== 0) process.exit(tsc.status ?? 1);
-await bundleSdk(join(root, "dist"));
-await bundlePages();
-const models = join(root, "engine", "models");
-if (existsSync(models)) cpSync(models, join(root, "dist", "engine", "models"), { recursive: true });
-writeFileSync(stamp, fingerprint);
+// Whoever runs from dist/ meanwhile must never find it half written: build beside it, then swap.
+const fresh = join(root, `.dist-${process.pid}`);
+const old = join(root, `.dist-${process.pid}-old`);
+try {
+  const tsc = spawnSync(
+    process.execPath,
+    [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", "tsconfig.build.json", "--outDir", fresh],
+    { cwd: root, stdio: ["ignore", "inherit", "inherit"] },
+  );
+  if (tsc.status !== 0) process.exit(tsc.status ?? 1);
+  await bundleSdk(fresh);
+  await bundlePages();
+  cpSync(join(root, "engine", "models"), join(fresh, "engine", "models"), { recursive: true });
+  writeFileSync(join(fresh, ".built"), fingerprint);
+  if (existsSync(join(root, "dist"))) renameSync(join(root, "dist"), old);
+  renameSync(fresh, join(root, "dist"));
+} finally {
+  rmSync(fresh, { recursive: true, force: true });
+  rmSync(old, { recursive: true, force: true });
+}
+linkProgram();
 
 /** With the function that the control plane uses where it runs from its sources; it was just compiled. */
 async function bundlePages() {
-  const pages = join(root, "dist", "functions", "pages");
+  const pages = join(fresh, "functions", "pages");
   const { bundleClient } = await import(pathToFileURL(join(pages, "bundle-client.js")).href);
   const { script, style } = await bundleClient(join(root, "functions", "pages", "client"));
   mkdirSync(join(pages, "client"), { recursive: true });
   writeFileSync(join(pages, "client", "main.js"), script);
   writeFileSync(join(pages, "client", "main.css"), style);
+}
+
+/** `npx spotter` in a clone finds the program here; without it npx would install the clone into a cache. */
+function linkProgram() {
+  const bin = join(root, "node_modules", ".bin");
+  if (!existsSync(bin) || process.platform === "win32") return;
+  const program = join(root, "dist", "sdk", "cli", "bin.js");
+  chmodSync(program, 0o755);
+  rmSync(join(bin, "spotter"), { force: true });
+  symlinkSync(relative(bin, program), join(bin, "spotter"));
 }

@@ -23,7 +23,7 @@ const isInstalled =
   existsSync(node) &&
   existsSync(installed) &&
   statSync(installed).mtimeMs >= statSync(join(root, "package-lock.json")).mtimeMs - 1000;
-if (!isInstalled && !existsSync(node)) {
+if (!isInstalled) {
   process.stderr.write("Installing dependencies (npm ci) ...\n");
   run(process.platform === "win32" ? "npm.cmd" : "npm", ["ci", "--no-audit", "--no-fund"]);
 }
