@@ -34,7 +34,8 @@ function ownText({ completion, row }: DatasetRow): string | undefined {
   return texts.sort((a, b) => b.length - a.length)[0];
 }
 
-function rewardRowOf({ prompt, row }: DatasetRow, content: string): RewardRow {
+/** What a reward is given for one answer to a dataset row. */
+export function rewardRowOf({ prompt, row }: DatasetRow, content: string): RewardRow {
   const answer: ChatMessage = { role: "assistant", content };
   const messages = prompt.flatMap((message) => {
     const parsed = chatMessage.safeParse(message);

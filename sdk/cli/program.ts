@@ -4,6 +4,7 @@ import { checkpointCommand } from "./commands/checkpoint.ts";
 import { datasetCommand } from "./commands/dataset.ts";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
 import { cleanupCommand } from "./commands/cleanup.ts";
+import { devCommand } from "./commands/dev.ts";
 import { downCommand } from "./commands/down.ts";
 import { endpointCommand } from "./commands/endpoint.ts";
 import { evalCommand } from "./commands/eval.ts";
@@ -39,6 +40,7 @@ export function createProgram(context: CliContext, isJson: boolean): Command {
     downCommand,
     statusCommand,
     openCommand,
+    devCommand,
     endpointCommand,
     runCommand,
     evalCommand,

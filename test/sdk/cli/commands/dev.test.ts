@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { main } from "../../../../sdk/cli/main.ts";
+import { runCli } from "../run-cli.ts";
+
+const WAIT = { timeout: 20_000, interval: 20 };
+const REWARDS = `import { reward } from "spotter";
+export const short = reward({ weight: 0.5 }, ({ response }) => {
+  console.log("judging", response.content);
+  return -response.content.length;
+});
+export const odd = reward(({ row }) => {
+  if (row.n === 2) throw new Error("no twos");
+  return 1;
+});
+`;
+
+describe("spotter dev", { timeout: 60_000 }, () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "spotter-dev-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    write("rewards.ts", REWARDS);
+    write("train.jsonl", '{"n":1,"answer":"one"}\n{"n":2,"answer":"two words"}\n');
+  });
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+
+  it("shows scores, prints and errors with their line, and fails with --once where a row has none", async () => {
+    const { code, out, err } = await runCli(["dev", "-d", folder, "--once"]);
+    const lines = out.split("\n");
+    expect(lines).toContain("log   | judging one");
+    expect(lines.slice(-6, -1)).toEqual([
+      "ROW   ANSWER     odd     short  TOTAL",
+      "1     one        1       -3     -0.500",
+      "2     two words  failed  -9     none",
+      "mean             1       -6     -0.500",
+      "error row 2: odd: it threw Error: no twos (rewards.ts:7:26) [reward_failed]",
+    ]);
+    expect([code, err]).toEqual([2, expect.stringContaining("[reward_failed]")]);
+  });
+
+  it("judges again at every save, through errors and back, until Ctrl-C", async () => {
+    const out = new PassThrough();
+    let text = "";
+    out.on("data", (chunk: Buffer) => (text += stripVTControlCharacters(chunk.toString())));
+    const stop = new AbortController();
+    const ended = main(["dev", "-d", folder], { out, err: out, env: {}, signal: stop.signal });
+    const shows = (part: string) => vi.waitFor(() => expect(text).toContain(part), WAIT);
+    await shows("Waiting for a change");
+    expect(text).toContain("1     one        1       -3     -0.500");
+    text = "";
+    write("rewards.ts", "export const broken = ;\n");
+    await shows("rewards.ts:1:23: Unexpected");
+    text = "";
+    write("rewards.ts", `import { reward } from "spotter";\nthrow new Error("at the top");\n`);
+    await shows("at the top (rewards.ts:2:7)");
+    text = "";
+    write("helper.ts", "export const seven = 7;\n");
+    write(
+      "rewards.ts",
+      `import { reward } from "spotter";\nimport { seven } from "./helper.ts";\nexport const a = reward(() => seven);\n`,
+    );
+    await shows("mean             7  7");
+    text = "";
+    write("helper.ts", "export const seven = 8;\n");
+    await shows("mean             8  8");
+    stop.abort(new Error("Interrupted."));
+    expect(await ended).toBe(130);
+  });
+
+  it("lets a debugger in", async () => {
+    const port = await freePort();
+    const out = new PassThrough();
+    const stop = new AbortController();
+    const ended = main(["dev", "-d", folder, "--inspect", String(port)], {
+      ...{ out, err: out, env: {}, signal: stop.signal },
+    });
+    const targets = await vi.waitFor(async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/json`);
+      const list = (await response.json()) as { webSocketDebuggerUrl: string }[];
+      expect(list.length).toBeGreaterThan(0);
+      return list;
+    }, WAIT);
+    expect(targets[0]?.webSocketDebuggerUrl).toContain(String(port));
+    stop.abort(new Error("Interrupted."));
+    expect(await ended).toBe(130);
+  });
+
+  it.each([
+    ["", [], "no rewards.ts"],
+    ["--dataset", ["nowhere.jsonl"], "nowhere.jsonl"],
+    ["--answer-column", ["nothing"], "no text in the column nothing; it has n, answer"],
+  ])("says what is missing: %s", async (option, values, message) => {
+    if (option === "") rmSync(join(folder, "rewards.ts"));
+    const { code, err } = await runCli([
+      "dev",
+      "-d",
+      folder,
+      "--once",
+      ...(option ? [option, ...values] : []),
+    ]);
+    expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
