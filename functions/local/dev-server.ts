@@ -14,6 +14,7 @@ import { selectRewards } from "../user-code/select-rewards.ts";
 import { createMiniflareIsolates, type MiniflareIsolates } from "./miniflare-isolates/index.ts";
 
 interface Open {
+  sha256: string;
   isolates: MiniflareIsolates;
   handle: IsolateHandle;
   name: string;
@@ -38,6 +39,8 @@ async function answer(request: DevRequest): Promise<void> {
 }
 
 async function load({ code, sha256, name, inspector }: DevRequest & { type: "load" }): Promise<DevAnswer> {
+  // The same code stays where it is, with the debugger that is attached to it.
+  if (open?.sha256 === sha256) return { rewards: namesOf(open) };
   // The port of the debugger belongs to one isolate: the old one goes first.
   await open?.isolates.close();
   open = undefined;
@@ -47,12 +50,16 @@ async function load({ code, sha256, name, inspector }: DevRequest & { type: "loa
   });
   try {
     const handle = await isolates.load({ sha256, code, secrets: {} });
-    const rewards = selectRewards(handle, undefined, name).map((each) => each.name);
-    open = { isolates, handle, name };
+    const rewards = namesOf({ handle, name });
+    open = { sha256, isolates, handle, name };
     return { rewards };
   } finally {
     if (!open) await isolates.close();
   }
+}
+
+function namesOf({ handle, name }: Pick<Open, "handle" | "name">): string[] {
+  return selectRewards(handle, undefined, name).map((each) => each.name);
 }
 
 async function judge({ rows, timeoutMs }: DevRequest & { type: "judge" }): Promise<DevAnswer> {

@@ -58,8 +58,9 @@ describe("spotter dev", { timeout: 60_000 }, () => {
     write("rewards.ts", "export const broken = ;\n");
     await shows("rewards.ts:1:23: Unexpected");
     text = "";
-    write("rewards.ts", `import { reward } from "spotter";\nthrow new Error("at the top");\n`);
-    await shows("at the top (rewards.ts:2:7)");
+    const top = `import { reward } from "spotter";\nif (Date.now() > 0) throw new Error("at the top");\n`;
+    write("rewards.ts", `${top}export const a = reward(() => 1);\n`);
+    await shows("at the top (rewards.ts:2:");
     text = "";
     write("helper.ts", "export const seven = 7;\n");
     write(
@@ -74,20 +75,40 @@ describe("spotter dev", { timeout: 60_000 }, () => {
     expect(await ended).toBe(130);
   });
 
-  it("lets a debugger in", async () => {
+  it("stops at breakpoints when the unchanged file is saved again", async () => {
+    const source = `import { reward } from "spotter";\nexport const a = reward(() => {\n  debugger;\n  return 5;\n});\n`;
+    write("rewards.ts", source);
     const port = await freePort();
     const out = new PassThrough();
+    let text = "";
+    out.on("data", (chunk: Buffer) => (text += chunk.toString()));
     const stop = new AbortController();
-    const ended = main(["dev", "-d", folder, "--inspect", String(port)], {
-      ...{ out, err: out, env: {}, signal: stop.signal },
+    const streams = { out, err: out, env: {}, signal: stop.signal };
+    const ended = main(["dev", "-d", folder, "--inspect", String(port)], streams);
+    await vi.waitFor(() => expect(text).toContain("mean             5  5"), WAIT);
+    const list = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as Target[];
+    const target = list.find(({ id }) => id.includes("main"));
+    const socket = new WebSocket(target?.webSocketDebuggerUrl ?? "");
+    const events: { method?: string; params?: { url?: string; sourceMapURL?: string } }[] = [];
+    socket.addEventListener("message", ({ data }) => {
+      const event = JSON.parse(String(data)) as (typeof events)[number];
+      events.push(event);
+      if (event.method === "Debugger.paused")
+        socket.send(JSON.stringify({ id: 2, method: "Debugger.resume" }));
     });
-    const targets = await vi.waitFor(async () => {
-      const response = await fetch(`http://127.0.0.1:${port}/json`);
-      const list = (await response.json()) as { webSocketDebuggerUrl: string }[];
-      expect(list.length).toBeGreaterThan(0);
-      return list;
-    }, WAIT);
-    expect(targets[0]?.webSocketDebuggerUrl).toContain(String(port));
+    await new Promise((resolve) => socket.addEventListener("open", resolve));
+    socket.send(JSON.stringify({ id: 1, method: "Debugger.enable" }));
+    const isBundle = ({ params }: (typeof events)[number]) => params?.url?.endsWith("bundle.mjs");
+    await vi.waitFor(() => expect(events.some(isBundle)).toBe(true), WAIT);
+    const script = events.find(isBundle)?.params;
+    // Debuggers find the user's file beside the bundle, by its map.
+    expect(script?.url).toContain(folder);
+    expect(script?.sourceMapURL).toMatch(/^data:application\/json/);
+    text = "";
+    write("rewards.ts", source);
+    await vi.waitFor(() => expect(text).toContain("mean             5  5"), WAIT);
+    expect(events.filter(({ method }) => method === "Debugger.paused")).toHaveLength(2);
+    socket.close();
     stop.abort(new Error("Interrupted."));
     expect(await ended).toBe(130);
   });
@@ -108,6 +129,11 @@ describe("spotter dev", { timeout: 60_000 }, () => {
     expect([code, err]).toEqual([2, expect.stringContaining(message)]);
   });
 });
+
+interface Target {
+  id: string;
+  webSocketDebuggerUrl: string;
+}
 
 async function freePort(): Promise<number> {
   const server = createServer();
