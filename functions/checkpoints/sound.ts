@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import type { Checkpoint } from "../../sdk/schema/checkpoint.ts";
 import type { Control } from "../control.ts";
+import { hashOfBlob } from "../records/hash.ts";
 import { update } from "../records/update.ts";
 import { checkpointKey, checkpointPrefix, listCheckpoints, type StoredCheckpoint } from "./records.ts";
 
@@ -33,15 +33,7 @@ export async function damageOf(control: Control, checkpoint: Checkpoint): Promis
     const size = (await control.blobs.head(key))?.size;
     if (size === undefined) return `${file.path} is gone`;
     if (size !== file.size) return `${file.path} has ${size} bytes, not ${file.size}`;
-    if ((await hashOf(control, key)) !== file.sha256) return `${file.path} does not match its hash`;
+    if ((await hashOfBlob(control.blobs, key)) !== file.sha256) return `${file.path} does not match its hash`;
   }
   return undefined;
-}
-
-async function hashOf(control: Control, key: string): Promise<string | undefined> {
-  const body = await control.blobs.get(key);
-  if (body === undefined) return undefined;
-  const hash = createHash("sha256");
-  for await (const chunk of body) hash.update(chunk);
-  return hash.digest("hex");
 }

@@ -1,11 +1,12 @@
 import * as z from "zod/mini";
 import { pageOf, pageQuery, sha256 } from "../../sdk/schema/common.ts";
 import { datasetRecord, type DatasetRecord } from "../../sdk/schema/dataset.ts";
+import { SpotterError } from "../../sdk/schema/errors.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
 import type { Control } from "../control.ts";
 import { bodyStream } from "../http/body.ts";
 import { route, type Route } from "../http/route.ts";
-import { getDataset, putDataset } from "./datasets.ts";
+import { getDataset, isKept, putDataset } from "./datasets.ts";
 
 export function datasetRoutes(control: Control): Route[] {
   return [
@@ -26,7 +27,13 @@ export function datasetRoutes(control: Control): Route[] {
       access: "write",
       summary: "Get the record of a dataset",
       response: datasetRecord,
-      handle: ({ param }) => getDataset(control, param("sha256")),
+      async handle({ param }) {
+        const record = await getDataset(control, param("sha256"));
+        if (await isKept(control, record.sha256)) return record;
+        throw new SpotterError("not_found", `The rows of dataset ${record.sha256} are gone or damaged.`, {
+          hint: "Upload them again with PUT /datasets/:sha256.",
+        });
+      },
     }),
     route({
       method: "get",

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { sha256 } from "../../sdk/schema/common.ts";
+import { SpotterError } from "../../sdk/schema/errors.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
 import { judgeRequest, judgeResponse, userCodeRecord } from "../../sdk/schema/user-code.ts";
 import type { Control } from "../control.ts";
@@ -7,7 +8,7 @@ import { readBody } from "../http/body.ts";
 import { route, type Route } from "../http/route.ts";
 import { judgeRows } from "./judge.ts";
 import { getUserCode } from "./records.ts";
-import { putUserCode } from "./user-code.ts";
+import { isKept, putUserCode } from "./user-code.ts";
 
 /** Dictionaries and the like are bundled in; models are not. */
 const MAX_BUNDLE_BYTES = 64 * 1024 * 1024;
@@ -34,7 +35,13 @@ export function userCodeRoutes(control: Control): Route[] {
       access: "write",
       summary: "Get the record of user code",
       response: userCodeRecord,
-      handle: ({ param }) => getUserCode(control, param("sha256")),
+      async handle({ param }) {
+        const record = await getUserCode(control, param("sha256"));
+        if (await isKept(control, record.sha256)) return record;
+        throw new SpotterError("not_found", `The bundle of ${record.name} is gone or damaged.`, {
+          hint: "Upload it again with PUT /user-code/:sha256.",
+        });
+      },
     }),
     route({
       method: "post",
