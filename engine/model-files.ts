@@ -2,11 +2,11 @@ import { stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { SpotterError } from "../sdk/schema/errors.ts";
 import type { JobFile } from "../sdk/schema/job.ts";
-import type { ModelRef } from "../sdk/schema/model.ts";
+import { SHIPPED_MODELS, type ModelRef } from "../sdk/schema/model.ts";
 import type { JobClient } from "./agent.ts";
 
 /** Models that come with the package, and their folder beside this file (in the source as in dist). */
-const SHIPPED: Record<string, string> = { "spotter/nano": "nano" };
+const SHIPPED: Record<(typeof SHIPPED_MODELS)[number], string> = { "spotter/nano": "nano" };
 
 /**
  * The folder of a job's model. Stored weights are fetched from the control plane, which has them since they
@@ -34,7 +34,8 @@ export async function fetchedModelFolder(
  * await modelFolder({ name: "spotter/nano" });
  */
 export async function modelFolder(model: ModelRef): Promise<string> {
-  const shipped = SHIPPED[model.name];
+  const name = SHIPPED_MODELS.find((each) => each === model.name);
+  const shipped = name && SHIPPED[name];
   if (shipped === undefined && !isAbsolute(model.name)) throw notStored(model.name);
   const folder = shipped === undefined ? model.name : join(import.meta.dirname, "models", shipped);
   const config = await stat(join(folder, "config.json")).catch(() => undefined);
@@ -48,7 +49,7 @@ function notStored(name: string): SpotterError {
     `Model "${name}" does not come with the package and is not stored here.`,
     {
       where: "model.name",
-      hint: `Store its weights once with \`spotter model pull hf:${name}\`, or use ${Object.keys(SHIPPED).join(", ")}.`,
+      hint: `Store its weights once with \`spotter model pull hf:${name}\`, or use ${SHIPPED_MODELS.join(", ")}.`,
     },
   );
 }
@@ -56,6 +57,6 @@ function notStored(name: string): SpotterError {
 function notFound(name: string, why: string): SpotterError {
   return new SpotterError("model_not_found", `Model "${name}" ${why}.`, {
     where: "model.name",
-    hint: `Use ${Object.keys(SHIPPED).join(", ")} or the absolute path of a folder with config.json, model.safetensors and tokenizer.json.`,
+    hint: `Use ${SHIPPED_MODELS.join(", ")} or the absolute path of a folder with config.json, model.safetensors and tokenizer.json.`,
   });
 }

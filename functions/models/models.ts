@@ -1,6 +1,13 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { JobFile } from "../../sdk/schema/job.ts";
-import type { ModelFile, ModelRecord, ModelRef, PushModel, PushModelReply } from "../../sdk/schema/model.ts";
+import {
+  SHIPPED_MODELS,
+  type ModelFile,
+  type ModelRecord,
+  type ModelRef,
+  type PushModel,
+  type PushModelReply,
+} from "../../sdk/schema/model.ts";
 import { nearestName } from "../../sdk/schema/nearest-name.ts";
 import { jobFile } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
@@ -85,11 +92,31 @@ export async function getModel(control: Control, name: string): Promise<ModelRec
   });
 }
 
-/** A name of stored weights with the manifest it means now; every other model as it is. */
+/**
+ * A name of stored weights with the manifest it means now; shipped models and folders as they are. A folder
+ * is looked into by the container, whose files it must be among.
+ *
+ * @throws SpotterError `model_not_found` for a name that nothing is known under, with the nearest one.
+ */
 export async function pinnedModel(control: Control, model: ModelRef): Promise<ModelRef> {
-  if (model.revision !== undefined) return model;
-  const found = await findModel(control, model.name);
-  return found === undefined ? model : { ...model, revision: found.sha256 };
+  const { name, revision } = model;
+  if (revision !== undefined || name.startsWith("/") || isShipped(name)) return model;
+  const found = await findModel(control, name);
+  if (found !== undefined) return { ...model, revision: found.sha256 };
+  const stored = await collect<ModelRecord>((after) => control.store.query(MODELS, after ? { after } : {}));
+  const known = [...SHIPPED_MODELS, ...stored.map((each) => each.name)];
+  const near = nearestName(name, known);
+  throw new SpotterError("model_not_found", `There is no model "${name}" here.`, {
+    where: "model.name",
+    hint:
+      near === undefined
+        ? `Use ${known.join(", ")}, the absolute path of a model folder, or store weights with \`spotter model pull hf:${name}\`.`
+        : `Did you mean "${near}"?`,
+  });
+}
+
+function isShipped(name: string): boolean {
+  return SHIPPED_MODELS.some((shipped) => shipped === name);
 }
 
 /** The files of stored weights as a container fetches them; undefined for models that are not stored here. */

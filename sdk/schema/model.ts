@@ -12,6 +12,9 @@ export const modelRef = z.strictObject({
 });
 export type ModelRef = z.infer<typeof modelRef>;
 
+/** Models that come with the package. */
+export const SHIPPED_MODELS = ["spotter/nano"] as const;
+
 /** A checkpoint is named `run@step`. */
 export const checkpointId = z
   .string()

@@ -72,6 +72,20 @@ describe("stored models", () => {
     );
   });
 
+  it("are the only names a launch takes, besides shipped models and folders", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    await push(plane, "acme/tiny");
+    const launch = (name: string) => plane.call("POST", "/endpoints", { model: { name } });
+    expect(await errorOf(await launch("spotter/nan"))).toMatchObject({
+      code: "model_not_found",
+      hint: 'Did you mean "spotter/nano"?',
+    });
+    expect((await errorOf(await launch("acme/tyni"))).hint).toBe('Did you mean "acme/tiny"?');
+    expect((await errorOf(await launch("meta/big"))).hint).toContain("spotter model pull hf:meta/big");
+    expect((await launch("spotter/nano")).status).toBeLessThan(300);
+    expect((await launch("/models/mine")).status).toBeLessThan(300);
+  });
+
   it("are weights, tokenizer and config only, and whole", async () => {
     const plane = await testPlane({ onEnd: onTestFinished });
     const ask = (name: string, files: Record<string, string>) =>
