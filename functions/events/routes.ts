@@ -1,7 +1,9 @@
+import type { Context } from "hono";
 import * as z from "zod/mini";
 import { nonNegativeInt } from "../../sdk/schema/common.ts";
 import { runEventPage } from "../../sdk/schema/event.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
+import { bearer } from "../http/authenticate.ts";
 import type { Control } from "../control.ts";
 import { route, type Route } from "../http/route.ts";
 import { getRun } from "../runs/records.ts";
@@ -9,6 +11,8 @@ import { waitForRunEvents } from "./run-events.ts";
 import { SSE_HEADERS, sseStream, type ServerSentEvent } from "./sse.ts";
 
 const MAX_WAIT_MS = 25_000;
+/** A stream may be open for days; within this time a revoked key ends it. */
+const KEY_CHECK_MS = 2_000;
 const seq = z._default(z.coerce.number().check(z.int(), z.gte(0)), 0);
 const pollQuery = z.object({
   after: seq,
@@ -47,23 +51,26 @@ export function eventRoutes(control: Control): Route[] {
           query.after ??
           (lastEventId === undefined ? 0 : parseWith(nonNegativeInt, Number(lastEventId), "Last-Event-ID"));
         await getRun(control, param("id"));
-        const stream = sseStream(control.clock, (signal) => follow(control, param("id"), after, signal));
+        const stream = sseStream(control.clock, (signal) =>
+          follow(control, c, { runId: param("id"), after }, signal),
+        );
         return new Response(stream, { headers: SSE_HEADERS });
       },
     }),
   ];
 }
 
-/** Every event of a run from a point on; ends after the run's last. */
+/** Every event of a run from a point on; ends after the run's last, or when the key is revoked. */
 async function* follow(
   control: Control,
-  runId: string,
-  afterSeq: number,
+  c: Context,
+  start: { runId: string; after: number },
   signal: AbortSignal,
 ): AsyncGenerator<ServerSentEvent> {
-  let after = afterSeq;
+  let { after } = start;
   while (!signal.aborted) {
-    const page = await waitForRunEvents(control, runId, after, MAX_WAIT_MS, signal);
+    const page = await waitForRunEvents(control, start.runId, after, KEY_CHECK_MS, signal);
+    if ((await control.keys.find(bearer(c) ?? "")) === undefined) return;
     for (const event of page.events) yield { id: String(event.seq), data: JSON.stringify(event) };
     after = page.next;
     if (page.done) return;

@@ -1,11 +1,12 @@
 import type { Context } from "hono";
 import { SpotterError } from "../../sdk/schema/errors.ts";
+import { redacted } from "../secrets/redacted.ts";
 import type { Control } from "../control.ts";
 import { openAiError } from "../gateway/openai-errors.ts";
 
 /** The one place where an error becomes an answer. Unknown errors hide their message and name the request. */
 export async function errorResponse(control: Control, c: Context, thrown: unknown): Promise<Response> {
-  const error = SpotterError.is(thrown) ? thrown : hidden(control, c, thrown);
+  const error = withoutSecrets(control, SpotterError.is(thrown) ? thrown : hidden(control, c, thrown));
   if (isPagePath(c.req.path)) return (await import("../pages/error-page.ts")).errorPage(error);
   const headers = { "x-request-id": requestId(c) };
   if (isGatewayPath(c.req.path)) return openAiError(error, headers);
@@ -31,6 +32,20 @@ function hidden(control: Control, c: Context, thrown: unknown): SpotterError {
   control.log.error("request failed", { requestId: id, method: c.req.method, path: c.req.path, stack });
   return new SpotterError("internal", `Something went wrong here; the request was ${id}.`, {
     hint: "Look for this id in the daemon's log.",
+  });
+}
+
+/** What user code or a container said may be part of the message. */
+function withoutSecrets(control: Control, error: SpotterError): SpotterError {
+  const body = error.toBody();
+  const safe = redacted(control.secrets, body);
+  if (safe === body) return error;
+  const { message, hint, where } = safe.error;
+  return new SpotterError(error.code, message, {
+    hint,
+    where,
+    status: error.status,
+    retryable: error.retryable,
   });
 }
 

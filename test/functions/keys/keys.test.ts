@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { CreatedKey, KeyRecord } from "../../../sdk/schema/key.ts";
+import { runningRun } from "../../fakes/job.ts";
 import { testPlane } from "../../fakes/control-plane.ts";
 
 describe("keys", () => {
@@ -25,6 +26,20 @@ describe("keys", () => {
     plane.clock.advance(1_000);
     expect(await plane.json("DELETE", `/keys/${record.id}`)).toEqual(revoked);
     expect((await plane.call("DELETE", "/keys/nope")).status).toBe(404);
+  });
+
+  it("that are revoked end the streams they opened, within two seconds", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    const { id, job } = await runningRun(plane);
+    const { key, record } = await plane.json<CreatedKey>("POST", "/keys", { name: "ci", scope: "write" });
+    const stream = await plane.call("GET", `/runs/${id}/events/stream`, undefined, key);
+    const whole = stream.text();
+    await plane.json("DELETE", `/keys/${record.id}`);
+    await job.report({ type: "log", level: "info", message: "after it was revoked" });
+    plane.clock.advance(2_000);
+    // It ends, although the run goes on.
+    expect(await whole).not.toContain("after it was revoked");
+    expect((await plane.call("GET", `/runs/${id}/events/stream`, undefined, key)).status).toBe(401);
   });
 
   it("that share the start of their hash are told apart", async () => {
@@ -58,5 +73,13 @@ describe("secrets", () => {
     expect((await plane.call("DELETE", "/secrets/HF_TOKEN")).status).toBe(204);
     expect((await plane.call("DELETE", "/secrets/HF_TOKEN")).status).toBe(404);
     expect((await plane.call("PUT", "/secrets/1bad", { value: "x" })).status).toBe(400);
+  });
+
+  it("are hidden in errors, whatever makes them", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    await plane.call("PUT", "/secrets/HF_TOKEN", { value: "hf_abcdefgh" });
+    const text = await (await plane.call("GET", "/runs/hf_abcdefgh")).text();
+    expect(text).toContain("There is no run [redacted].");
+    expect(text).not.toContain("hf_abcdefgh");
   });
 });
