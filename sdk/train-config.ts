@@ -41,6 +41,8 @@ export interface TrainConfigParams {
     /** Without progress for this long it counts as stalled; for twice as long, its attempt is given up. Default 30 minutes. */
     stallMs?: number;
   };
+  /** Which checkpoints `spotter cleanup` leaves: the newest so many, and every so many steps. Default: all. */
+  retention?: { keepLast?: number; keepEvery?: number };
   /** Told when the run has ended, and when it gets nowhere; see docs/webhooks.md. */
   webhooks?: { url: string; events?: ("run.ended" | "run.stalled")[]; secret?: string }[];
 }
@@ -91,6 +93,7 @@ const configParams = z.strictObject({
   seed: z.optional(runSpec.shape.seed),
   secrets: z.optional(z.array(text)),
   limits: z.optional(runSpec.shape.limits),
+  retention: runSpec.shape.retention,
   webhooks: runSpec.shape.webhooks,
 });
 
