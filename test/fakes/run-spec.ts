@@ -12,7 +12,7 @@ export const CODE = "export default {};";
 export const CODE_SHA = sha256Of(CODE);
 
 /** Uploads a dataset and user code, and gives a run spec that refers to them. */
-export async function preparedSpec(plane: TestPlane): Promise<RunSpecInput> {
+export async function preparedSpec(plane: Pick<TestPlane, "json">): Promise<RunSpecInput> {
   await plane.json("PUT", `/datasets/${DATASET_SHA}?name=topics`, DATASET);
   await plane.json("PUT", `/user-code/${CODE_SHA}?name=rewards.ts`, CODE);
   return {
