@@ -48,6 +48,21 @@ it("takes code in, tells about it, and judges with it", async () => {
   expect(verdicts.map((verdict) => verdict.total)).toEqual([8, 8]);
 });
 
+it("grants the secrets that the request names, and no others", async () => {
+  const { plane, bundle } = await open(`import { reward } from "spotter";
+    export const names = reward(({ secrets }) => Object.keys(secrets).length);`);
+  const path = `/user-code/${bundle.sha256}`;
+  await plane.json("PUT", `${path}?name=rewards.ts`, bundle.code);
+  const judge = (more: object) =>
+    plane.json<{ verdicts: Verdict[] }>("POST", `${path}/rewards`, { rows: [row], ...more });
+  expect((await plane.call("POST", `${path}/rewards`, { rows: [row], secrets: ["JUDGE_KEY"] })).status).toBe(
+    404,
+  );
+  await plane.control.secrets.set("JUDGE_KEY", "value-of-the-key");
+  expect((await judge({ secrets: ["JUDGE_KEY"] })).verdicts[0]?.total).toBe(1);
+  expect((await judge({})).verdicts[0]?.total).toBe(0);
+});
+
 it("answers what is wrong with a coded error", async () => {
   const { plane, bundle } = await open(`export const helper = () => 1;`);
   const path = `/user-code/${bundle.sha256}`;
