@@ -21,7 +21,20 @@ function filesWith(folder: string, forms: string[], except: string[] = []): stri
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((path) => !except.includes(path))
-    .filter((path) => forms.some((form) => readFileSync(path).includes(form)));
+    .filter((path) => {
+      const bytes = contentOf(path);
+      return forms.some((form) => bytes.includes(form));
+    });
+}
+
+/** Nothing for a file that was a temporary one and is gone. */
+function contentOf(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return Buffer.alloc(0);
+    throw error;
+  }
 }
 
 /** Processes of this machine that were started with one of the forms, by argument or variable. */
