@@ -61,7 +61,7 @@ export function createServeApp(engine: EngineApi, info: ServeInfo): Hono<{ Varia
   app.get("/health", (c) => c.json({ ok: true }));
   app.get("/v1/models", (c) => c.json({ object: "list", data: models }));
   app.get("/v1/models/:id{.+}", (c) => {
-    const id = decodeURIComponent(c.req.param("id"));
+    const id = decoded(c.req.path.slice("/v1/models/".length));
     const model = models.find((item) => item.id === id);
     if (model !== undefined) return c.json(model);
     throw new RequestError(`The model '${id}' does not exist.`, {
@@ -134,6 +134,17 @@ function checkKey(accessKey: string | undefined, authorization: string | undefin
     status: 401,
     code: "invalid_api_key",
   });
+}
+
+function decoded(id: string): string {
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    throw new RequestError(`The path has a percent escape that is not UTF-8: ${id}`, {
+      code: "invalid_input",
+      param: "model",
+    });
+  }
 }
 
 const UNKNOWN_URL = { status: 404, code: "unknown_url" };

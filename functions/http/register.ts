@@ -1,4 +1,5 @@
 import type { Context, Hono } from "hono";
+import { SpotterError } from "../../sdk/schema/errors.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
 import type { Control } from "../control.ts";
 import { authenticate } from "./authenticate.ts";
@@ -38,9 +39,16 @@ async function answer(control: Control, definition: Route, c: Context): Promise<
 /** What `*` stands for: the part of the path behind the segments that the pattern fixes. */
 function restOf(pattern: string, path: string): string {
   const fixed = pattern.split("/").length - 1;
-  return path
-    .split("/")
-    .slice(fixed)
-    .map((segment) => decodeURIComponent(segment))
-    .join("/");
+  return path.split("/").slice(fixed).map(decoded).join("/");
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new SpotterError("invalid_input", `The path has a percent escape that is not UTF-8: ${segment}`, {
+      where: "path",
+      hint: "Write each part of a path with encodeURIComponent.",
+    });
+  }
 }

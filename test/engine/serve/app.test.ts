@@ -108,6 +108,7 @@ describe("other routes", () => {
     expect(await (await harness.app.request("/v1/models")).json()).toEqual({ object: "list", data: [model] });
     expect(await (await harness.app.request("/v1/models/spotter/nano")).json()).toEqual(model);
     expect(await (await harness.app.request("/v1/models/spotter%2Fnano")).json()).toEqual(model);
+    for (const id of ["%", "%ed%a0%80"]) expect((await harness.app.request(`/v1/models/${id}`)).status).toBe(400);
     expect((await harness.app.request("/v1/models/other")).status).toBe(404);
   });
 
