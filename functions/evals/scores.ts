@@ -14,7 +14,7 @@ export function summarize(rows: readonly EvalRow[]): EvalScores {
   const scores: Record<string, Interval> = {};
   for (const name of names) {
     const values = rows.flatMap((row) => {
-      const score = row.verdict.scores[name];
+      const score = Object.hasOwn(row.verdict.scores, name) ? row.verdict.scores[name] : undefined;
       return score === undefined ? [] : [{ cluster: row.row, value: score.score }];
     });
     const interval = meanWithInterval(values);

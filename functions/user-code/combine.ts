@@ -11,7 +11,8 @@ export function combineVerdict(
   rewards: readonly UserCodeExport[],
   results: readonly (IsolateResult | undefined)[],
 ): Verdict {
-  const verdict: Verdict = { scores: {}, errors: {} };
+  // Without a prototype: what is asked for by name is a score or error, or nothing.
+  const verdict: Verdict = { scores: bare(), errors: bare() };
   rewards.forEach((reward, index) => {
     const judged = judgedOf(reward, results[index]);
     if ("error" in judged) verdict.errors[reward.name] = judged.error;
@@ -19,6 +20,10 @@ export function combineVerdict(
   });
   if (Object.keys(verdict.errors).length > 0 || rewards.length === 0) return verdict;
   return { ...verdict, total: totalOf(Object.values(verdict.scores)) };
+}
+
+function bare<T>(): Record<string, T> {
+  return Object.create(null) as Record<string, T>;
 }
 
 type Score = Verdict["scores"][string];

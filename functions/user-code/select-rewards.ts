@@ -5,7 +5,8 @@ import type { UserCodeExport } from "../../sdk/schema/user-code.ts";
 /**
  * The exported rewards that judge, in the order of the names given; without names all of them.
  *
- * @throws SpotterError `reward_missing` if there is none, or naming every name that is not one.
+ * @throws SpotterError `reward_missing` if there is none, or naming every name that is not one;
+ * `user_code_invalid` for a name that every JavaScript object has.
  */
 export function selectRewards(
   { exports, others = [] }: { exports: readonly UserCodeExport[]; others?: readonly string[] | undefined },
@@ -20,6 +21,7 @@ export function selectRewards(
       hint: `Wrap the function: export const ${others[0] ?? "good"} = reward(({ response }) => ...);`,
     });
   }
+  refuseInherited(rewards, file);
   if (!names) return rewards;
   const known = rewards.map((each) => each.name);
   const unknown = names.filter((name) => !known.includes(name));
@@ -35,4 +37,15 @@ export function selectRewards(
     });
   }
   return rewards.filter((each) => names.includes(each.name));
+}
+
+/** Scores are kept and read by name, in records, tables and people's own code: `scores.toString` is no score. */
+function refuseInherited(rewards: readonly UserCodeExport[], file: string): void {
+  const wrong = rewards.map(({ name }) => name).filter((name) => name in Object.prototype);
+  if (wrong.length === 0) return;
+  const list = wrong.map((name) => `"${name}"`).join(", ");
+  throw new SpotterError("user_code_invalid", `${file}: a reward cannot be called ${list}.`, {
+    where: file,
+    hint: "Every JavaScript object has something of that name already; rename the export.",
+  });
 }

@@ -51,6 +51,12 @@ describe("combineVerdict", () => {
     expect(verdict.scores).toEqual({});
   });
 
+  it("finds nothing under a name that every object has", () => {
+    const { scores, errors } = combineVerdict([plain("a")], [{ value: 1 }]);
+    for (const name of ["constructor", "toString", "__proto__"])
+      expect([scores[name], errors[name]]).toEqual([undefined, undefined]);
+  });
+
   it("keeps reasons, metrics, weights, and the cause of what is missing", () => {
     const value = { score: 1, reason: "three lines", metrics: { lines: 3 } };
     expect(combineVerdict([plain("a", 2), plain("b")], [{ value }, failed])).toEqual({

@@ -18,6 +18,17 @@ describe("selectRewards", () => {
     expect(selectRewards({ exports }, ["topic"], "rewards.ts").map((each) => each.name)).toEqual(["topic"]);
   });
 
+  it.each(["constructor", "__proto__", "toString"])("refuses a reward called %s", (name) => {
+    const all = [...exports, { name, kind: "reward" as const }];
+    for (const names of [undefined, [name]]) {
+      const error = catching(() => selectRewards({ exports: all }, names, "rewards.ts"));
+      expect(error).toMatchObject({
+        code: "user_code_invalid",
+        message: `rewards.ts: a reward cannot be called "${name}".`,
+      });
+    }
+  });
+
   it.each([
     [
       { exports },
