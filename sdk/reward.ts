@@ -6,7 +6,7 @@ export interface RewardOptions {
   weight?: number;
   /** A gate: where its score is 0 the total is 0, whatever the other rewards say. Default false. */
   precondition?: boolean;
-  /** Longest time for one row, in milliseconds. Default: the run's or eval's own limit (10 s). */
+  /** Longest time for one row, in milliseconds, up to an hour. Default: the run's or eval's own limit (10 s). */
   timeoutMs?: number;
   /** One line for tables and reports. */
   description?: string;
@@ -62,12 +62,15 @@ export type Reward = RewardFunction;
 export function reward(fn: RewardFunction): Reward;
 export function reward(options: RewardOptions, fn: RewardFunction): Reward;
 export function reward(first: RewardOptions | RewardFunction, second?: RewardFunction): Reward {
+  // Ignored, a weight that was meant to count would count for nothing.
+  if (typeof first === "function" && second !== undefined)
+    throw new TypeError("reward: options come first: reward({ weight: 0.5 }, function)");
   const options = typeof first === "function" ? {} : first;
   const fn = typeof first === "function" ? first : second;
   checkOptions("reward", options, {
     weight: must.beFinite,
     precondition: must.beBoolean,
-    timeoutMs: must.bePositive,
+    timeoutMs: must.beTimeoutMs,
     description: must.beText,
   });
   if (typeof fn !== "function") throw new TypeError("reward: the last argument must be a function");

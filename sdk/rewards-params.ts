@@ -17,10 +17,11 @@ export interface RewardsParams {
 }
 
 const { code: _code, ...settings } = rewardSetup.shape;
+const path = z.string().check(z.minLength(1, "is an empty text, expected the path of a rewards file"));
 const url = z.custom<URL>((value) => value instanceof URL, "expected a path or a URL");
 
 export const rewardsParam = z.union(
-  [z.string(), url, z.strictObject({ file: z.union([z.string(), url]), ...settings })],
+  [path, url, z.strictObject({ file: z.union([path, url]), ...settings })],
   {
     error: "expected the path or URL of a rewards file, or { file, names, timeoutMs, maxMissingShare }",
   },

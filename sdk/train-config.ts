@@ -64,7 +64,10 @@ interface Prepared {
 }
 
 const text = z.string();
-const checkpointParam = z.union([text, z.looseObject({ id: text })]);
+const checkpointParam = z.union([
+  text.check(z.minLength(1, "is an empty text, expected a checkpoint, written run@step")),
+  z.looseObject({ id: text }),
+]);
 const datasetParam = z.custom<Dataset>(
   (value) => typeof (value as Dataset | undefined)?.load === "function",
   "must be a Dataset: Dataset.fromArray(rows), Dataset.fromFile(path) or your own subclass",
@@ -83,10 +86,13 @@ const configParams = z.strictObject({
   rewards: z.optional(rewardsParam),
   adapter: z.optional(z.union([z.enum(["full", "lora"]), adapterSpec])),
   startFrom: z.optional(
-    z.union([
-      checkpointParam,
-      z.strictObject({ checkpoint: checkpointParam, mode: z.optional(z.enum(["continue", "weights"])) }),
-    ]),
+    z.union(
+      [
+        checkpointParam,
+        z.strictObject({ checkpoint: checkpointParam, mode: z.optional(z.enum(["continue", "weights"])) }),
+      ],
+      { error: "must be a Checkpoint, its id, written run@step, or { checkpoint, mode }" },
+    ),
   ),
   name: z.optional(text),
   tags: z.optional(z.array(text)),
@@ -172,7 +178,7 @@ export class TrainConfig {
     const [train, held, code] = await Promise.all([
       packDataset(dataset, check),
       evalDataset && packDataset(evalDataset, check),
-      rewards && packUserCode(rewardsFile(rewards)),
+      rewards === undefined ? undefined : packUserCode(rewardsFile(rewards)),
     ]);
     if (held && !allowOverlap) refuseOverlap(train.rows, held.rows);
     const spec = parseWith(
@@ -186,7 +192,7 @@ export class TrainConfig {
         ...(held && { evalDataset: held.ref }),
         ...(rewards && code && { rewards: rewardsSetup(rewards, code, secrets) }),
         ...(adapter && { adapter: typeof adapter === "string" ? { kind: adapter } : adapter }),
-        ...(startFrom && { startFrom: startPoint(startFrom) }),
+        ...(startFrom !== undefined && { startFrom: startPoint(startFrom) }),
       },
       "TrainConfig",
     );

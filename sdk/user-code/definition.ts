@@ -33,10 +33,11 @@ export function checkOptions(
   types: Record<string, (value: unknown) => string | undefined>,
 ): void {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw new TypeError(`${what}: options must be an object, for example { weight: 0.5 }`);
+    const order = typeof options === "function" ? `; they come first: ${what}({ ... }, function)` : "";
+    throw new TypeError(`${what}: options must be an object, for example { weight: 0.5 }${order}`);
   }
   const findings = Object.entries(options).flatMap(([key, value]) => {
-    const check = types[key];
+    const check = Object.hasOwn(types, key) ? types[key] : undefined;
     if (!check) return [`unknown option "${key}" (known: ${Object.keys(types).join(", ")})`];
     const finding = value === undefined ? undefined : check(value);
     return finding ? [`${key} ${finding}`] : [];

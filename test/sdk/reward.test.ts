@@ -35,6 +35,19 @@ describe("reward", () => {
     expect(() => reward(options as never, () => 1)).toThrow(message);
   });
 
+  it("refuses options behind the function", () => {
+    expect(() => reward(...([() => 1, { weight: NaN }] as unknown as [() => number]))).toThrow(
+      "options come first",
+    );
+    expect(() => tool(...([() => 1, { description: "d" }] as unknown as Parameters<typeof tool>))).toThrow(
+      "they come first: tool({ ... }, function)",
+    );
+  });
+
+  it("does not take what every object has for an option", () => {
+    expect(() => reward({ constructor: 1 } as never, () => 1)).toThrow('unknown option "constructor"');
+  });
+
   it("refuses to go without a function", () => {
     expect(() => reward({ weight: 1 } as never)).toThrow("the last argument must be a function");
   });

@@ -36,6 +36,17 @@ describe("new TrainConfig", () => {
     );
   });
 
+  it.each([
+    ["startFrom", "", /startFrom: is an empty text, expected a checkpoint/],
+    ["startFrom", { checkpoint: "" }, /startFrom\.checkpoint: is an empty text/],
+    ["rewards", "", /rewards: is an empty text, expected the path/],
+    ["rewards", { file: "" }, /rewards\.file: is an empty text, expected the path/],
+  ])("does not take an empty %s for none: %j", (key, value, message) => {
+    expect(() => new TrainConfig({ ...base, [key]: value })).toThrow(
+      expect.objectContaining({ code: "invalid_input", message: expect.stringMatching(message) as string }),
+    );
+  });
+
   it("wants rewards for reinforcement learning", () => {
     expect(() => new TrainConfig({ ...base, rewards: undefined })).toThrow(
       expect.objectContaining({ code: "reward_missing" }),
