@@ -10,6 +10,13 @@ const major = version[0] ?? 0;
 const isNewEnough = major > 22 || (major === 22 && (version[1] ?? 0) >= 19);
 
 if (isNewEnough) {
+  // `spotter run list | head`: who reads has seen enough.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+      process.exit(0);
+    });
+  }
   const { main } = await import("./main.ts");
   process.exitCode = await main(process.argv.slice(2));
 } else {

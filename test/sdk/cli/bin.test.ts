@@ -1,4 +1,5 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
@@ -35,6 +36,23 @@ function run(args: string[]): Promise<{ code: number; out: string; err: string }
 describe("the bin", () => {
   it("runs the command line and exits as it says", async () => {
     expect(await run([installed(), "run", "list"])).toEqual({ code: 7, out: "main run list\n", err: "" });
+  });
+
+  it("ends quietly when nobody reads on", async () => {
+    const bin = installed();
+    writeFileSync(
+      join(dirname(bin), "main.js"),
+      `export async function main() {
+        for (let line = 0; line < 100_000; line++) if (!process.stdout.write("a line of some length\\n")) await new Promise((go) => process.stdout.once("drain", go));
+        return 7;
+      }`,
+    );
+    const child = spawn(process.execPath, [bin], { stdio: ["ignore", "pipe", "pipe"] });
+    let err = "";
+    child.stderr.on("data", (text) => (err += String(text)));
+    child.stdout.once("data", () => child.stdout.destroy());
+    const [code] = (await once(child, "close")) as [number | null];
+    expect({ code, err }).toEqual({ code: 0, err: "" });
   });
 
   it("goes on under the Node that came along where the machine's is too old", async () => {
