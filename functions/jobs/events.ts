@@ -40,7 +40,7 @@ export async function receiveEvents(
   const first = fresh[0]?.seq;
   if (first === undefined) return isWhole ? stored : (batch?.first ?? 1) - 1;
   const bounds = { first, last: first + fresh.length - 1 };
-  checkOrder(fresh, bounds);
+  checkOrder(fresh, stored + 1);
   const changed = await changeJob(control, jobId, (current) =>
     current.fenced || (current.batch?.last ?? 0) !== stored ? undefined : { ...current, batch: bounds },
   );
@@ -52,11 +52,15 @@ export async function receiveEvents(
   return bounds.last;
 }
 
-function checkOrder(events: readonly SequencedEvent[], bounds: { first: number }): void {
-  if (events.every(({ seq }, index) => seq === bounds.first + index)) return;
-  throw new SpotterError("invalid_input", "The events of a batch must be numbered without gaps.", {
-    where: "events",
-  });
+/** A gap would lose events for good: what comes behind it counts as if everything before had been stored. */
+function checkOrder(events: readonly SequencedEvent[], expected: number): void {
+  const wrong = events.findIndex(({ seq }, index) => seq !== expected + index);
+  if (wrong === -1) return;
+  throw new SpotterError(
+    "invalid_input",
+    `Events are numbered without gaps: ${expected + wrong} comes next, not ${events[wrong]?.seq}.`,
+    { where: `events.${wrong}.seq`, hint: "Send everything again from the last acknowledged event on." },
+  );
 }
 
 async function store(

@@ -62,6 +62,24 @@ describe("job events", () => {
     expect((await job.answer("POST", "/events", unknown)).status).toBe(400);
   });
 
+  it("go on where the last batch ended", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    const { id, job } = await runningRun(plane);
+    await job.call("POST", "/events", batch(1, 2));
+    for (const seq of [4, Number.MAX_SAFE_INTEGER]) {
+      const answer = await job.answer("POST", "/events", batch(seq, seq));
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toMatchObject({
+        error: {
+          code: "invalid_input",
+          message: `Events are numbered without gaps: 3 comes next, not ${seq}.`,
+        },
+      });
+    }
+    expect(await job.call("POST", "/events", batch(3, 3))).toEqual({ acknowledged: 3 });
+    expect(await messages(plane, id)).toEqual(["event 1", "event 2", "event 3"]);
+  });
+
   it("cannot set a run's state: that is the control plane's to tell", async () => {
     const plane = await testPlane({ onEnd: onTestFinished });
     const { id, job, state } = await runningRun(plane);
