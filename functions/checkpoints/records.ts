@@ -1,6 +1,7 @@
 import type { Checkpoint } from "../../sdk/schema/checkpoint.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { JobCheckpoint, JobFile } from "../../sdk/schema/job.ts";
+import { checkpointId } from "../../sdk/schema/model.ts";
 import type { Control } from "../control.ts";
 import type { DocumentKey } from "../ports/store.ts";
 import { stepKey } from "../records/step-key.ts";
@@ -22,6 +23,12 @@ export function checkpointPrefix(runId: string, step: number, attempt: number): 
 }
 
 export async function getCheckpoint(control: Control, id: string): Promise<StoredCheckpoint> {
+  if (!checkpointId.safeParse(id).success) {
+    throw new SpotterError("checkpoint_not_found", `"${id.slice(0, 200)}" names no checkpoint.`, {
+      where: "checkpoint",
+      hint: "A checkpoint is written run@step; `spotter checkpoint list RUN` shows those of a run.",
+    });
+  }
   const runId = id.slice(0, id.lastIndexOf("@"));
   const found = await findStoredCheckpoint(control, id);
   if (found?.damage !== undefined) {

@@ -12,11 +12,20 @@ export async function resolveModel(control: Control, model: string, where = "mod
   await control.routes.load();
   const named = control.routes.find(model);
   if (named !== undefined) return named;
+  if (!NAME.test(model))
+    throw notFound(control, `${model.slice(0, 200)}${model.length > 200 ? "…" : ""}`, where);
   const checkpoint = model.includes("@") ? model : await control.routes.latestCheckpoint(model);
   const serving = control.routes.all().filter((endpoint) => endpoint.checkpoint === checkpoint);
   const found = checkpoint === undefined ? undefined : (serving.find(isServing) ?? serving[0]);
   if (found !== undefined) return found;
-  throw new SpotterError("model_not_found", `There is no endpoint for the model "${model}".`, {
+  throw notFound(control, model, where, checkpoint);
+}
+
+/** What endpoints, runs and checkpoints can be called at all; anything else is no key of the store. */
+const NAME = /^[\w.@/-]{1,300}$/;
+
+function notFound(control: Control, model: string, where: string, checkpoint?: string): SpotterError {
+  return new SpotterError("model_not_found", `There is no endpoint for the model "${model}".`, {
     where,
     hint: hintFor(control, model, checkpoint),
   });

@@ -1,6 +1,7 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { JobFile } from "../../sdk/schema/job.ts";
 import {
+  modelName,
   SHIPPED_MODELS,
   type ModelFile,
   type ModelRecord,
@@ -75,6 +76,8 @@ export async function putModelFile(
 }
 
 export async function findModel(control: Control, name: string): Promise<ModelRecord | undefined> {
+  // What cannot be a name is no key of the store either.
+  if (!modelName.safeParse(name).success) return undefined;
   return (await control.store.get<ModelRecord>(modelKey(name)))?.value;
 }
 
@@ -86,7 +89,7 @@ export async function getModel(control: Control, name: string): Promise<ModelRec
     name,
     records.map((each) => each.name),
   );
-  throw new SpotterError("model_not_found", `No weights are stored under the name "${name}".`, {
+  throw new SpotterError("model_not_found", `No weights are stored under the name "${short(name)}".`, {
     where: "model",
     hint: near ? `Did you mean "${near}"?` : "Store them with `spotter model push`.",
   });
@@ -106,13 +109,17 @@ export async function pinnedModel(control: Control, model: ModelRef): Promise<Mo
   const stored = await collect<ModelRecord>((after) => control.store.query(MODELS, after ? { after } : {}));
   const known = [...SHIPPED_MODELS, ...stored.map((each) => each.name)];
   const near = nearestName(name, known);
-  throw new SpotterError("model_not_found", `There is no model "${name}" here.`, {
+  throw new SpotterError("model_not_found", `There is no model "${short(name)}" here.`, {
     where: "model.name",
     hint:
       near === undefined
-        ? `Use ${known.join(", ")}, the absolute path of a model folder, or store weights with \`spotter model pull hf:${name}\`.`
+        ? `Use ${known.join(", ")}, the absolute path of a model folder, or store weights with \`spotter model pull hf:${short(name)}\`.`
         : `Did you mean "${near}"?`,
   });
+}
+
+function short(name: string): string {
+  return name.length > 200 ? `${name.slice(0, 200)}…` : name;
 }
 
 function isShipped(name: string): boolean {

@@ -169,6 +169,18 @@ describe("the model name", () => {
     });
   });
 
+  it.each(["m".repeat(10_000), "a\u0000b", " ", "r@1\n"])(
+    "that cannot be one gets 404 (%#)",
+    async (model) => {
+      const { plane } = await served(echo);
+      const response = await plane.call("POST", CHAT, { ...ask("base"), model });
+      expect(response.status).toBe(404);
+      const error = await errorOf(response);
+      expect(error).toMatchObject({ code: "model_not_found", param: "model" });
+      expect(JSON.stringify(error).length).toBeLessThan(600);
+    },
+  );
+
   it("lists what this key may use", async () => {
     const { plane } = await served(echo);
     await launch(plane, { name: "other" });

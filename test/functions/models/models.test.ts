@@ -59,6 +59,11 @@ describe("stored models", () => {
     expect((await errorOf(await put("model.safetensors", "xxxxxxx"))).code).toBe("blob_corrupt");
     expect((await errorOf(await put("other.json", "x"))).code).toBe("not_found");
     expect((await errorOf(await plane.call("GET", "/models/acme/tiny"))).code).toBe("model_not_found");
+    for (const name of ["m".repeat(10_000), "a%00b"]) {
+      const error = await errorOf(await plane.call("GET", `/models/${name}`));
+      expect(error.code).toBe("model_not_found");
+      expect(error.message.length).toBeLessThan(400);
+    }
     expect((await plane.json<PushModelReply>("POST", "/models", body)).missing).toHaveLength(2);
     for (const path of ["model.safetensors", "tokenizer.json"]) await put(path, files[path] ?? "");
     const { model } = await plane.json<PushModelReply>("POST", "/models", body);
