@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { SpotterError } from "../sdk/schema/errors.ts";
 import type { JobFile } from "../sdk/schema/job.ts";
+import { nearestName } from "../sdk/schema/nearest-name.ts";
 import { SHIPPED_MODELS, type ModelRef } from "../sdk/schema/model.ts";
 import type { JobClient } from "./agent.ts";
 
@@ -44,12 +45,16 @@ export async function modelFolder(model: ModelRef): Promise<string> {
 }
 
 function notStored(name: string): SpotterError {
+  const near = nearestName(name, SHIPPED_MODELS);
   return new SpotterError(
     "model_not_found",
     `Model "${name}" does not come with the package and is not stored here.`,
     {
       where: "model.name",
-      hint: `Store its weights once with \`spotter model pull hf:${name}\`, or use ${SHIPPED_MODELS.join(", ")}.`,
+      hint:
+        near === undefined
+          ? `Store its weights once with \`spotter model pull hf:${name}\`, or use ${SHIPPED_MODELS.join(", ")}.`
+          : `Did you mean "${near}"?`,
     },
   );
 }

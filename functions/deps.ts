@@ -20,7 +20,7 @@ export interface Deps {
   log: Log;
   config: {
     version: string;
-    /** How containers and users reach this control plane, for example http://127.0.0.1:7077. */
+    /** How containers and users reach this control plane, for example http://127.0.0.1:7717. */
     publicUrl: () => string;
     /** Folder or bucket where state lives, for `GET /status`. */
     home: string;

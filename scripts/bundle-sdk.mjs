@@ -17,6 +17,8 @@ export async function bundleSdk(dist) {
       format: "esm",
       platform: "node",
       target: "node22",
+      // A class that names itself would else be called _SpotterError where it is printed.
+      keepNames: true,
       logLevel: "warning",
       plugins: [keepDynamicImports],
     });

@@ -6,7 +6,7 @@ import { retryAfterMs, withRetries, type Attempt } from "./retry.ts";
 
 /** Where a control plane answers, and with which key. */
 export interface Connection {
-  /** Without a trailing slash, for example `http://127.0.0.1:7077`. */
+  /** Without a trailing slash, for example `http://127.0.0.1:7717`. */
   url: string;
   key?: string | undefined;
 }
@@ -61,6 +61,8 @@ export class Client {
   readonly #maxAttempts: number;
   readonly #retryDelayMs: number;
   #connection: Promise<Connection> | undefined;
+  /** The daemon used last. */
+  #pid: number | undefined;
 
   constructor(params: ClientParams = {}) {
     this.#params = params;
@@ -80,7 +82,7 @@ export class Client {
 
   /** Where this client talks to. Finds or starts the daemon if it must. */
   async connection(): Promise<Connection> {
-    const pending = (this.#connection ??= connect(this.#params));
+    const pending = (this.#connection ??= this.#connect());
     // A failed start must not stick: the next call tries afresh.
     pending.catch(() => this.#forget(pending));
     return pending;
@@ -176,6 +178,16 @@ export class Client {
     }
   }
 
+  async #connect(): Promise<Connection> {
+    const url = this.#params.url ?? process.env.SPOTTER_URL;
+    const key = this.#params.key ?? process.env.SPOTTER_API_KEY;
+    if (url) return { url: url.replace(/\/+$/, "").replace(/\/v1$/, ""), key };
+    const { connectLocal } = await import("./local/connect.ts");
+    const { pid, ...connection } = await connectLocal({ previousPid: this.#pid });
+    this.#pid = pid;
+    return connection;
+  }
+
   #forget(connection: Promise<Connection> | undefined): void {
     if (this.#connection === connection) this.#connection = undefined;
   }
@@ -184,14 +196,6 @@ export class Client {
 /** The client a call was given, else the default one. */
 export function clientOf(options: CallOptions | undefined): Client {
   return options?.client ?? Client.default();
-}
-
-async function connect(params: ClientParams): Promise<Connection> {
-  const url = params.url ?? process.env.SPOTTER_URL;
-  const key = params.key ?? process.env.SPOTTER_API_KEY;
-  if (url) return { url: url.replace(/\/+$/, "").replace(/\/v1$/, ""), key };
-  const { connectLocal } = await import("./local/connect.ts");
-  return connectLocal();
 }
 
 function urlOf(base: string, path: string, query: RequestOptions["query"]): string {

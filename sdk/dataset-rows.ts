@@ -21,10 +21,21 @@ export function isRow(value: unknown): value is Row {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A row lacks a column that a prompt needs. */
+export class MissingColumn extends Error {
+  readonly hint: string;
+
+  constructor(message: string, hint: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
+
 export function invalidRow(where: string, what: string, cause?: unknown): SpotterError {
-  return new SpotterError("dataset_invalid", `${where}: ${what}.`, {
+  const end = /[.?!]$/.test(what) ? "" : ".";
+  return new SpotterError("dataset_invalid", `${where}: ${what}${end}`, {
     where,
-    hint: "Correct or remove this row.",
+    hint: cause instanceof MissingColumn ? cause.hint : "Correct or remove this row.",
     cause,
   });
 }

@@ -109,7 +109,9 @@ export abstract class Dataset {
   format(row: Row): FormattedRow {
     const settings = this.settle();
     const completion =
-      settings.outputColumn === undefined ? undefined : columnText(row, settings.outputColumn);
+      settings.outputColumn === undefined
+        ? undefined
+        : columnText(row, settings.outputColumn, "outputColumn");
     if (settings.inputColumn === undefined && settings.promptTemplate === undefined) {
       return { prompt: ownPrompt(row, settings.systemPrompt), completion };
     }

@@ -1,5 +1,5 @@
 import { nearestName } from "./schema/parse.ts";
-import type { Row } from "./dataset-rows.ts";
+import { MissingColumn, type Row } from "./dataset-rows.ts";
 
 const IDENTIFIER = /^[A-Za-z_][\w.-]*$/;
 
@@ -24,15 +24,18 @@ export function fillTemplate(template: string, row: Row, inputColumn: string | u
     if (name === undefined) return match;
     const column = name === "input" && inputColumn !== undefined ? inputColumn : name;
     if (!Object.hasOwn(row, column) && !IDENTIFIER.test(name)) return match;
-    return columnText(row, column);
+    return columnText(row, column, name === "input" ? "inputColumn" : undefined);
   });
 }
 
 /** A column as text: strings as they are, everything else as JSON. */
-export function columnText(row: Row, column: string): string {
+export function columnText(row: Row, column: string, option?: "inputColumn" | "outputColumn"): string {
   const value = Object.hasOwn(row, column) ? row[column] : undefined;
   if (value !== undefined && value !== null) return typeof value === "string" ? value : JSON.stringify(value);
-  const near = nearestName(column, Object.keys(row));
-  const known = near ? `did you mean "${near}"?` : `its columns: ${Object.keys(row).join(", ") || "none"}`;
-  throw new Error(value === null ? `the column "${column}" is null` : `no column "${column}"; ${known}`);
+  if (value === null) throw new Error(`the column "${column}" is null`);
+  const columns = Object.keys(row);
+  const near = nearestName(column, columns);
+  const known = near ? `did you mean "${near}"?` : `its columns: ${columns.join(", ") || "none"}`;
+  const fix = option ? `Set ${option} to one of` : "Use a column of the row";
+  throw new MissingColumn(`no column "${column}"; ${known}`, `${fix}: ${columns.join(", ") || "none"}`);
 }

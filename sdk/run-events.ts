@@ -47,5 +47,7 @@ function poll(
 /** The server is away or unwell; the events are still in its store. */
 function isOutage(error: unknown): boolean {
   if (!SpotterError.is(error)) return false;
-  return error.code === "daemon_unreachable" || error.code === "timeout" || error.status >= 502;
+  // Not so after `spotter down`: that outage is wanted and ends when somebody says so.
+  if (error.code === "daemon_unreachable") return error.retryable;
+  return error.code === "timeout" || error.status >= 502;
 }

@@ -9,22 +9,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { Endpoint, Eval, JsonlDataset, models, recipes, SpotterError, TrainConfig } from "spotter";
 import type { Checkpoint, Interval } from "spotter";
-import { durationText, table, watchRun } from "spotter/render";
+import { durationText, spotterCommand, table, watchRun } from "spotter/render";
 import { stopLocalDaemon } from "spotter/local";
+import { readOptions } from "./options.ts";
 import { scoreHaiku } from "./score-haiku.ts";
 import { heldOutFile, promptTemplate, trainFile } from "./words.ts";
 
-const { values: options } = parseArgs({
-  options: {
-    json: { type: "boolean", default: false },
-    "plain-reward": { type: "boolean", default: false },
-    home: { type: "string" },
-    quick: { type: "boolean", default: false },
-  },
-});
+const options = readOptions();
 const startedMs = performance.now();
 
 // A state folder and a daemon of its own, so that every demo starts from nothing and disturbs nothing.
@@ -34,7 +27,7 @@ process.env.SPOTTER_HOME = home;
 process.env.SPOTTER_PORT ??= "0";
 
 /* The model: a million parameters, shipped with the package. It follows "Write a haiku about X." imperfectly.
-   Any name of the Hugging Face hub or a folder would do as well. */
+   A folder of weights would do as well, or one of the Hugging Face hub after `spotter model pull hf:owner/name`. */
 const model = models.get("spotter/nano");
 
 /* The datasets: words to write about. The held-out ones are never trained on. */
@@ -44,8 +37,14 @@ const heldOut = new JsonlDataset(heldOutFile, { inputColumn: "keywords", promptT
 /* The rewards: `haiku` is the scoring function of the tutorial, `topic` is 1 if the poem names its topic. */
 const rewards = new URL("./rewards.ts", import.meta.url);
 
+/* The trainings belong to the daemon, so Ctrl-C ends this script alone. */
+let runId: string | undefined;
+let isLeaving = false;
+process.on("SIGINT", leave);
+
 try {
   const result = await tutorial();
+  tellNext(result.runIds);
   if (options.json) console.log(JSON.stringify(result));
 } catch (error) {
   process.exitCode = 1;
@@ -166,12 +165,41 @@ async function train(steps: number, startFrom?: Checkpoint): Promise<{ id: strin
     ...(startFrom && { startFrom: { checkpoint: startFrom, mode: "continue" } }),
   }).launch();
   say(`run ${run.id}, ${run.url}`);
-  say(`It goes on without this script. To look again: SPOTTER_HOME=${home} npx spotter run watch ${run.id}`);
+  say("It goes on without this script. To look again:");
+  say(spotterCommand(`run watch ${run.id}`));
+  runId = run.id;
   await watchRun(run, { indent: "  " });
+  runId = undefined;
   const checkpoint = (await run.result()).checkpoints().at(-1);
   if (!checkpoint) throw new Error(`${run.id} has left no checkpoint.`);
   say(`checkpoint ${checkpoint.id} in ${checkpoint.path}`);
   return { id: run.id, checkpoint };
+}
+
+/** Ctrl-C: what goes on, and how to see and to stop it. */
+function leave(): void {
+  // npm passes on what the terminal has sent already.
+  if (isLeaving) return;
+  isLeaving = true;
+  // Whatever draws a bar tidies up first.
+  setImmediate(() => {
+    say(runId === undefined ? "\nThe daemon goes on." : "\nThe training goes on. Watch:");
+    if (runId !== undefined) say(`  ${spotterCommand(`run watch ${runId}`)}`);
+    say(`Stop:\n  ${spotterCommand("down")}`);
+    process.exit(130);
+  });
+}
+
+/** What became of the state, and where to go from here. */
+function tellNext(runIds: readonly string[]): void {
+  if (options.home === undefined) {
+    say("\nIts state was temporary and goes now. To keep it: npm run demo -- --home ./gym");
+  } else {
+    say(`\nIts state is in ${home}. Look at it:`);
+    say(`  ${spotterCommand("open")}`);
+    say(`  ${spotterCommand(`run get ${runIds.at(-1)}`)}`);
+  }
+  say("Next: change the rewards in examples/haiku/rewards.ts, or train on rows of your own (README.md).");
 }
 
 /** Ends the daemon that this demo started. A folder named with --home stays, with all that is in it. */

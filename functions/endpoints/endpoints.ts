@@ -90,12 +90,14 @@ function create(control: Control, name: string, launch: LaunchEndpoint): Endpoin
 function relaunch(current: EndpointDocument, launch: LaunchEndpoint): EndpointDocument | undefined {
   const { endpoint } = current;
   const differences = identityDifferences(endpoint, launch);
-  if (launch.recreate) return restarted(current, launch, "replace");
+  // Nobody chats with what failed or was stopped: there is nothing to lose by replacing it.
+  const isOver = endpoint.state === "failed" || endpoint.state === "stopped";
+  if (launch.recreate || (isOver && differences.length > 0)) return restarted(current, launch, "replace");
   if (differences.length > 0) {
     throw new SpotterError(
       "conflict",
       `Endpoint "${endpoint.name}" exists with another identity: ${differences.join("; ")}.`,
-      { where: "name", hint: "Choose another name, or pass recreate: true to replace it." },
+      { where: "name", hint: "Choose another name, or replace it: recreate: true (--recreate)." },
     );
   }
   if (!isServing(endpoint)) return restarted(current, launch, "launch");

@@ -40,10 +40,11 @@ export function notReady(name: string): SpotterError {
 
 function refuseEnded(endpoint: Endpoint): void {
   if (endpoint.state !== "failed" && endpoint.state !== "stopped" && endpoint.state !== "stopping") return;
-  const why = endpoint.failure ? `: ${endpoint.failure.message}` : "";
-  throw new SpotterError("endpoint_failed", `Endpoint "${endpoint.name}" is ${endpoint.state}${why}.`, {
+  const { name, state, failure } = endpoint;
+  const why = failure ? `: ${failure.message.replace(/\.$/, "")}` : "";
+  throw new SpotterError("endpoint_failed", `Endpoint "${name}" is ${state}${why}.`, {
     where: "model",
-    hint: `See \`spotter endpoint logs ${endpoint.name}\`, then launch it again.`,
+    hint: failure?.hint ?? `See \`spotter endpoint logs ${name}\`, then launch it again.`,
     status: 503,
   });
 }

@@ -1,5 +1,7 @@
 import { createColors } from "picocolors";
 import type { Writable } from "node:stream";
+import { table } from "./render/table.ts";
+import { spotterCommand, withCommands } from "./spotter-command.ts";
 
 export type Colors = ReturnType<typeof createColors>;
 
@@ -9,6 +11,12 @@ export interface CliContext {
   err: Writable;
   /** Whether `out` is a terminal that can redraw a line. */
   isTerminal: boolean;
+  /** Whether a person reads `out`. */
+  isInteractive: boolean;
+  /** `spotter ARGS` as it can be pasted here. */
+  command: (args: string) => string;
+  /** A hint with its commands as they can be pasted here. */
+  hint: (text: string) => string;
   colors: Colors;
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
@@ -33,7 +41,18 @@ export function createContext(streams: CliStreams): CliContext {
   // https://no-color.org: present and not empty means no colour, whatever its value.
   const isColored = out.isTTY === true && env.TERM !== "dumb" && !env.NO_COLOR;
   const { readSecret = async () => (await readInput()).replace(/\r?\n$/, "") } = streams;
-  return { out, err, isTerminal, colors: createColors(isColored), signal, readInput, readSecret };
+  return {
+    out,
+    err,
+    isTerminal,
+    isInteractive: out.isTTY === true,
+    command: (args) => spotterCommand(args, env),
+    hint: (text) => withCommands(text, env),
+    colors: createColors(isColored),
+    signal,
+    readInput,
+    readSecret,
+  };
 }
 
 /** One line on standard output. */
@@ -44,4 +63,20 @@ export function print(context: CliContext, line = ""): void {
 /** One JSON document on standard output, on one line. */
 export function printJson(context: CliContext, value: unknown): void {
   context.out.write(`${JSON.stringify(value)}\n`);
+}
+
+/** A table; where there is nothing to show a person, what would change that. */
+export function printList(
+  context: CliContext,
+  header: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+  whenEmpty: string,
+): void {
+  if (rows.length === 0 && context.isInteractive) return teach(context, whenEmpty);
+  for (const line of table(header, rows)) print(context, line);
+}
+
+/** A line for people, beside the output. */
+export function teach(context: CliContext, line: string): void {
+  context.err.write(`${context.hint(line)}\n`);
 }

@@ -12,7 +12,7 @@ const INTERRUPTED = 130;
 
 /** The command line: runs one command and resolves to its exit code. */
 export async function main(words: readonly string[], streams: Partial<CliStreams> = {}): Promise<number> {
-  const args = words.length === 0 ? ["--help"] : words;
+  const args = argumentsOf(words);
   const interrupt = new AbortController();
   const onInterrupt = () => interrupt.abort(new Error("Interrupted."));
   process.once("SIGINT", onInterrupt);
@@ -39,13 +39,16 @@ export async function main(words: readonly string[], streams: Partial<CliStreams
   }
 }
 
+/** `help run watch` is `run watch --help`; commander's own help goes one word deep. */
+function argumentsOf(words: readonly string[]): readonly string[] {
+  if (words.length === 0) return ["--help"];
+  return words[0] === "help" && words.length > 1 ? [...words.slice(1), "--help"] : words;
+}
+
 function report(context: CliContext, error: unknown, isJson: boolean): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return DONE;
-    const message = error.message.replace(/^error: /, "");
-    // commander has written its own text already, unless everything must be JSON.
-    if (isJson)
-      printJson(context, new SpotterError("invalid_input", message, { hint: "Add --help." }).toBody());
+    // A noun alone: its help is on standard error already.
     return BAD_INPUT;
   }
   const coded = SpotterError.from(error);
@@ -61,7 +64,7 @@ function errorText(context: CliContext, error: SpotterError): string {
   return [
     `${red(bold("error"))} ${error.message} ${dim(`[${error.code}]`)}`,
     ...(stack ? [dim(stack)] : []),
-    ...(error.hint ? [`${bold("hint")}  ${error.hint}`] : []),
+    ...(error.hint ? [`${bold("hint")}  ${context.hint(error.hint)}`] : []),
     "",
   ].join("\n");
 }

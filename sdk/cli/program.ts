@@ -15,7 +15,9 @@ import { runCommand } from "./commands/run.ts";
 import { secretCommand } from "./commands/secret.ts";
 import { statusCommand } from "./commands/status.ts";
 import { upCommand } from "./commands/up.ts";
+import { versionCommand } from "./commands/version.ts";
 import type { CliContext } from "./context.ts";
+import { usageError } from "./usage-error.ts";
 
 const EXAMPLES = `
 Examples:
@@ -33,7 +35,7 @@ export function createProgram(context: CliContext, isJson: boolean): Command {
   const program = new Command("spotter")
     .description("Serve, evaluate and train language models, on this machine or on your own AWS account.")
     .version(packageVersion(), "-V, --version", "print the version")
-    .helpCommand("help [command]", "explain a command")
+    .helpCommand("help [command...]", "explain a command")
     .addHelpText("after", EXAMPLES);
   for (const create of [
     upCommand,
@@ -52,6 +54,7 @@ export function createProgram(context: CliContext, isJson: boolean): Command {
     cleanupCommand,
     backupCommand,
     restoreCommand,
+    versionCommand,
   ]) {
     program.addCommand(create(context));
   }
@@ -61,10 +64,15 @@ export function createProgram(context: CliContext, isJson: boolean): Command {
 
 /** Errors are thrown, output goes to the context: for every command, however deep. */
 function prepare(command: Command, context: CliContext, isJson: boolean): void {
-  command.exitOverride().showSuggestionAfterError(true);
+  command.showSuggestionAfterError(true).exitOverride((error) => {
+    const isHelp = error.exitCode === 0 || error.code === "commander.help";
+    throw isHelp ? error : usageError(command, error);
+  });
   command.configureOutput({
     writeOut: (text) => void context.out.write(text),
     writeErr: (text) => void (isJson || context.err.write(text)),
+    // Thrown instead, and shown like every other error.
+    outputError: () => undefined,
     getOutHelpWidth: () => 100,
     getErrHelpWidth: () => 100,
     getOutHasColors: () => false,

@@ -4,6 +4,7 @@ import { daemonStatus, findDaemon, type Daemon } from "./find-daemon.ts";
 import { packageVersion, spotterHome } from "./home.ts";
 import { startDaemon, type StartDaemonParams } from "./start-daemon.ts";
 import { stopDaemon } from "./stop-daemon.ts";
+import { clearStopped, wasStopped } from "./stop-mark.ts";
 import { takeStartLock } from "./start-lock.ts";
 
 export interface ConnectLocalParams extends Partial<StartDaemonParams> {
@@ -11,6 +12,14 @@ export interface ConnectLocalParams extends Partial<StartDaemonParams> {
   version?: string;
   /** How long others may take to start or to end theirs. Default 15,000. */
   waitMs?: number;
+  /** The daemon this process used before: if it was stopped on purpose, no other is started. */
+  previousPid?: number | undefined;
+}
+
+export interface LocalConnection {
+  url: string;
+  key: string;
+  pid: number;
 }
 
 /** What the SDK starts ends ten minutes after the last run or request. */
@@ -22,9 +31,9 @@ const STARTING_MS = 30;
 const OWNED_MS = 200;
 
 /** The daemon of this machine: found, or started if there is none. */
-export async function connectLocal(params: ConnectLocalParams = {}): Promise<{ url: string; key: string }> {
+export async function connectLocal(params: ConnectLocalParams = {}): Promise<LocalConnection> {
   const daemon = await ensureDaemon({ idleExitMs: IDLE_EXIT_MS, ...params });
-  return { url: daemon.url, key: daemon.adminKey };
+  return { url: daemon.url, key: daemon.adminKey, pid: daemon.pid };
 }
 
 /** The same, with all that is known of it. */
@@ -52,15 +61,21 @@ export async function ensureDaemon(params: ConnectLocalParams): Promise<Daemon> 
   }
 }
 
-async function startUnderLock(params: StartDaemonParams, version: string): Promise<Daemon> {
+async function startUnderLock(
+  params: ConnectLocalParams & { home: string },
+  version: string,
+): Promise<Daemon> {
   // It may have come up between our look and our lock.
   const daemon = await findDaemon(params.home);
   if (daemon?.runningVersion === version) return daemon;
   if (daemon) {
     const status = await daemonStatus(daemon);
     if (!status || status.activeRuns > 0 || status.endpoints > 0) throw otherVersion(daemon, version);
-    await stopDaemon(daemon, params.home);
+    await stopDaemon(daemon);
   }
+  const { previousPid } = params;
+  if (previousPid !== undefined && (await wasStopped(params.home, previousPid))) throw stopped(params.home);
+  await clearStopped(params.home);
   return startDaemon(params);
 }
 
@@ -74,6 +89,14 @@ function otherVersion(daemon: Daemon, version: string): SpotterError {
   );
 }
 
+function stopped(home: string): SpotterError {
+  return new SpotterError("daemon_unreachable", "The daemon was stopped by `spotter down`.", {
+    where: home,
+    hint: "The run goes on from its last checkpoint after `spotter up`.",
+    retryable: false,
+  });
+}
+
 function startedByNobody(home: string): SpotterError {
   return new SpotterError(
     "daemon_unreachable",
@@ -81,6 +104,7 @@ function startedByNobody(home: string): SpotterError {
     {
       where: home,
       hint: "Try again; `spotter up --foreground` shows what the daemon does.",
+      retryable: true,
     },
   );
 }

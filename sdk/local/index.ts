@@ -45,6 +45,6 @@ export async function startLocalDaemon(params: StartLocalDaemonParams = {}): Pro
 export async function stopLocalDaemon(params: LocalDaemonParams = {}): Promise<boolean> {
   const home = params.home ?? spotterHome();
   const daemon = await findDaemon(home);
-  if (daemon) await stopDaemon(daemon, home);
+  if (daemon) await stopDaemon(daemon);
   return daemon !== undefined;
 }

@@ -90,6 +90,7 @@ function notStarted(why: string, log: string): SpotterError {
   return new SpotterError("daemon_unreachable", `The daemon did not start: ${why}.${tail.join("")}`, {
     where: log,
     hint: "`spotter up --foreground` shows what it does.",
+    retryable: true,
   });
 }
 

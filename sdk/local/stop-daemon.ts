@@ -1,14 +1,13 @@
 import { SpotterError } from "../schema/errors.ts";
 import { sleep } from "../retry.ts";
-import { findDaemon } from "./find-daemon.ts";
 import { isAlive } from "./is-alive.ts";
 import type { DaemonFile } from "../schema/status.ts";
 
 /** Longest time in which a daemon ends its containers and itself. */
 const STOP_MS = 30_000;
 
-/** Asks the daemon to end and resolves when its process is gone. */
-export async function stopDaemon(daemon: DaemonFile, home: string): Promise<void> {
+/** Asks the daemon to end and resolves when its process is gone; another may have come up since. */
+export async function stopDaemon(daemon: DaemonFile): Promise<void> {
   const response = await fetch(`${daemon.url}/shutdown`, {
     method: "POST",
     headers: { authorization: `Bearer ${daemon.adminKey}` },
@@ -26,7 +25,7 @@ export async function stopDaemon(daemon: DaemonFile, home: string): Promise<void
   await response.arrayBuffer();
   const deadline = performance.now() + STOP_MS;
   while (performance.now() < deadline) {
-    if (!isAlive(daemon.pid) && !(await findDaemon(home))) return;
+    if (!isAlive(daemon.pid)) return;
     await sleep(20);
   }
   throw new SpotterError(

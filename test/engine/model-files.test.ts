@@ -22,6 +22,14 @@ describe("model folder", () => {
     await rm(dir, { recursive: true });
   });
 
+  it("says which name was meant, or how to store weights", async () => {
+    await expect(modelFolder({ name: "spoter/nano" })).rejects.toMatchObject({
+      hint: 'Did you mean "spotter/nano"?',
+    });
+    const hint = expect.stringContaining("`spotter model pull hf:Qwen/Qwen3-0.6B`") as string;
+    await expect(modelFolder({ name: "Qwen/Qwen3-0.6B" })).rejects.toMatchObject({ hint });
+  });
+
   it.each(["Qwen/Qwen3-0.6B", "nano", "../models/nano", ""])("is nowhere for %j", async (name) => {
     await expect(modelFolder({ name })).rejects.toMatchObject({ code: "model_not_found" });
   });

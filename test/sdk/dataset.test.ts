@@ -40,7 +40,8 @@ describe("Dataset.fromArray", () => {
     await expect(dataset.load()).rejects.toMatchObject({
       code: "dataset_invalid",
       where: "row 1 of words",
-      message: 'row 1 of words: no column "keywords"; did you mean "keyword"?.',
+      message: 'row 1 of words: no column "keywords"; did you mean "keyword"?',
+      hint: "Set inputColumn to one of: keyword",
     });
     await expect(Dataset.fromArray([{ keywords: null }], options).load()).rejects.toMatchObject({
       message: 'row 0: the column "keywords" is null.',

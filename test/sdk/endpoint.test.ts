@@ -7,7 +7,7 @@ describe("Endpoint.launch", () => {
   it("sends the model, the checkpoint and only the options that were given", async () => {
     const { client, requests } = await fakeServer({ "POST /endpoints": () => endpointRecord() });
     const endpoint = await Endpoint.launch("spotter/nano", { checkpoint: { id: "run1@5" } as never, client });
-    expect([endpoint.name, endpoint.url]).toEqual(["nano", "http://127.0.0.1:7077/v1"]);
+    expect([endpoint.name, endpoint.url]).toEqual(["nano", "http://127.0.0.1:7717/v1"]);
     expect(JSON.parse(requests[0]?.body ?? "")).toEqual({
       model: { name: "spotter/nano" },
       checkpoint: "run1@5",

@@ -19,7 +19,7 @@ export function endpointRecord(over: Partial<Endpoint> = {}): Endpoint {
     replicas: [],
     startFailures: 0,
     createdAtMs: 1,
-    url: "http://127.0.0.1:7077/v1",
+    url: "http://127.0.0.1:7717/v1",
     ...over,
   };
 }
@@ -51,7 +51,7 @@ export function runDetailOf(over: Partial<Run> = {}): RunDetail {
     algorithm: { kind: "grpo" },
     trainer: { steps: 10 },
   });
-  return { run: runRecord(over), spec, url: "http://127.0.0.1:7077/ui/runs/run1" };
+  return { run: runRecord(over), spec, url: "http://127.0.0.1:7717/ui/runs/run1" };
 }
 
 export function checkpointRecord(step: number, over: Partial<Checkpoint> = {}): Checkpoint {

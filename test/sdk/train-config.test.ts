@@ -133,7 +133,7 @@ describe("config.launch", () => {
       "POST /runs": () => runDetailOf({ state: "queued" }),
     });
     const run = await config.launch({ client });
-    expect([run.id, run.state, run.url]).toEqual(["run1", "queued", "http://127.0.0.1:7077/ui/runs/run1"]);
+    expect([run.id, run.state, run.url]).toEqual(["run1", "queued", "http://127.0.0.1:7717/ui/runs/run1"]);
     const sent = Object.fromEntries(requests.map(({ method, path, body }) => [`${method} ${path}`, body]));
     const rows = sent[`PUT /datasets/${spec.dataset.sha256}`] ?? "";
     expect(createHash("sha256").update(rows).digest("hex")).toBe(spec.dataset.sha256);

@@ -4,8 +4,7 @@ import { Checkpoint } from "../../checkpoint.ts";
 import { Client } from "../../client.ts";
 import { Run } from "../../run.ts";
 import { SpotterError } from "../../schema/errors.ts";
-import { type CliContext, print, printJson } from "../context.ts";
-import { table } from "../render/table.ts";
+import { type CliContext, print, printJson, printList } from "../context.ts";
 import { ageText } from "../render/time.ts";
 import { noun, verb } from "../verb.ts";
 
@@ -40,7 +39,12 @@ function list(context: CliContext): Command {
       record.path,
     ]);
     const header = ["ID", "KIND", "MIB", "REWARD", "PINNED", "SAVED", "PATH"];
-    for (const line of table(header, rows)) print(context, line);
+    printList(
+      context,
+      header,
+      rows,
+      `No checkpoints of ${id} yet: it saves one every few steps and at its end.`,
+    );
   });
 }
 

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
-import { findDaemon } from "../../local/find-daemon.ts";
+import { daemonStatus, findDaemon, type Daemon } from "../../local/find-daemon.ts";
 import { spotterHome } from "../../local/home.ts";
 import { stopDaemon } from "../../local/stop-daemon.ts";
+import { markStopped } from "../../local/stop-mark.ts";
 import { type CliContext, print, printJson } from "../context.ts";
 import { verb } from "../verb.ts";
 
@@ -10,9 +11,23 @@ export function downCommand(context: CliContext): Command {
     async (options: { json?: boolean }) => {
       const home = spotterHome();
       const daemon = await findDaemon(home);
-      if (daemon) await stopDaemon(daemon, home);
+      if (daemon) {
+        if (!options.json) print(context, `Stopping the daemon at ${daemon.url} ${await workOf(daemon)}`);
+        await markStopped(home, daemon.pid);
+        await stopDaemon(daemon);
+      }
       if (options.json) return printJson(context, { stopped: daemon !== undefined, home });
-      print(context, daemon ? `Stopped the daemon at ${daemon.url}.` : `No daemon runs for ${home}.`);
+      print(context, daemon ? "Stopped." : `No daemon runs for ${home}.`);
     },
   );
+}
+
+async function workOf(daemon: Daemon): Promise<string> {
+  const status = await daemonStatus(daemon);
+  if (!status) return "…";
+  return `… (${counted(status.activeRuns, "training")}, ${counted(status.endpoints, "endpoint")})`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

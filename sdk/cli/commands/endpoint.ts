@@ -2,9 +2,10 @@ import { type Command, Option } from "commander";
 import { SpotterError } from "../../schema/errors.ts";
 import type { ChatMessage, ChatOptions } from "../../chat.ts";
 import { Endpoint } from "../../endpoint.ts";
-import { type CliContext, print, printJson } from "../context.ts";
+import { type CliContext, print, printJson, printList } from "../context.ts";
 import { integer, number } from "../numbers.ts";
-import { pairs, table } from "../render/table.ts";
+import { logLineText } from "../render/log-line.ts";
+import { pairs } from "../render/table.ts";
 import { ageText } from "../render/time.ts";
 import { noun, verb } from "../verb.ts";
 
@@ -44,7 +45,7 @@ function launch(context: CliContext): Command {
       if (wait) await endpoint.waitUntilReady({ signal });
       if (json) return printJson(context, endpoint.record);
       print(context, `${endpoint.name} is ${endpoint.state} at ${context.colors.cyan(endpoint.url)}`);
-      print(context, `Try: spotter endpoint chat ${endpoint.name} "Write a haiku about rain."`);
+      print(context, `Try: ${context.command(`endpoint chat ${endpoint.name} "Write a haiku about rain."`)}`);
     });
 }
 
@@ -60,7 +61,8 @@ function list(context: CliContext): Command {
         record.public ? "public" : "key",
         ageText(record.createdAtMs, Date.now()),
       ]);
-      for (const line of table(["NAME", "STATE", "SERVES", "ACCESS", "CREATED"], rows)) print(context, line);
+      const header = ["NAME", "STATE", "SERVES", "ACCESS", "CREATED"];
+      printList(context, header, rows, "No endpoints yet. Serve one: `spotter endpoint launch spotter/nano`");
     },
   );
 }
@@ -119,7 +121,7 @@ function chat(context: CliContext): Command {
       const content = words.length > 0 ? words.join(" ") : (await context.readInput()).trim();
       if (content === "") {
         throw new SpotterError("invalid_input", "There is nothing to ask.", {
-          hint: `spotter endpoint chat ${name} "Your question", or pipe it in.`,
+          hint: `\`spotter endpoint chat ${name} "Your question"\`, or pipe it in.`,
         });
       }
       const messages: ChatMessage[] = [
@@ -148,7 +150,7 @@ function logs(context: CliContext): Command {
       const { signal } = context;
       const lines = await (await Endpoint.get(name, { signal })).logs({ signal });
       if (options.json) return printJson(context, { lines });
-      for (const line of lines) print(context, line);
+      for (const line of lines) print(context, context.isInteractive ? logLineText(line) : line);
     },
   );
 }

@@ -2,9 +2,9 @@ import { type Command, Option } from "commander";
 import { Eval } from "../../eval.ts";
 import type { EvalRecord, Interval } from "../../schema/eval.ts";
 import { JsonlDataset } from "../../jsonl-dataset.ts";
-import { type CliContext, print, printJson } from "../context.ts";
+import { type CliContext, print, printJson, printList } from "../context.ts";
 import { integer } from "../numbers.ts";
-import { pairs, table } from "../render/table.ts";
+import { pairs } from "../render/table.ts";
 import { ageText } from "../render/time.ts";
 import { noun, verb } from "../verb.ts";
 
@@ -66,7 +66,7 @@ function list(context: CliContext): Command {
         ageText(record.createdAtMs, Date.now()),
       ]);
       const header = ["ID", "NAME", "STATE", "ENDPOINT", "DONE", "SCORE", "CREATED"];
-      for (const line of table(header, rows)) print(context, line);
+      printList(context, header, rows, "No evals yet. Start one: see `spotter eval launch --help`");
     });
 }
 

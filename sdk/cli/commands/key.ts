@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
 import type { KeyScope } from "../../schema/key.ts";
+import { SpotterError } from "../../schema/errors.ts";
 import { Key } from "../../key.ts";
-import { type CliContext, print, printJson } from "../context.ts";
-import { table } from "../render/table.ts";
+import { type CliContext, print, printJson, printList } from "../context.ts";
 import { ageText } from "../render/time.ts";
 import { noun, verb } from "../verb.ts";
 
@@ -12,28 +12,38 @@ export function keyCommand(context: CliContext): Command {
 
 function create(context: CliContext): Command {
   interface Options {
+    name?: string;
     scope: KeyScope;
     endpoint?: string[];
     json?: boolean;
   }
   return verb(
-    "create <name>",
+    "create [name]",
     "Make a key; it is shown this once",
     "spotter key create website --scope chat --endpoint haiku",
   )
+    .option("--name <name>", "the same as the name alone")
     .addOption(
       new Option("--scope <scope>", "what it may do").choices(["admin", "write", "chat"]).default("chat"),
     )
     .option("--endpoint <name...>", "endpoints a chat key may use (default: all)")
-    .action(async (name: string, { scope, endpoint, json }: Options) => {
+    .action(async (word: string | undefined, { scope, endpoint, json, ...options }: Options) => {
       const { signal } = context;
+      const name = nameOf(word, options.name);
       const created = await Key.create({ name, scope, ...(endpoint && { endpoints: endpoint }), signal });
       if (json) return printJson(context, created);
       print(context, created.key);
       context.err.write(
-        `This is the only time it is shown. Revoke it: spotter key revoke ${created.record.id}\n`,
+        `This is the only time it is shown. Revoke it: ${context.command(`key revoke ${created.record.id}`)}\n`,
       );
     });
+}
+
+function nameOf(word: string | undefined, option: string | undefined): string {
+  const name = word ?? option;
+  if (name !== undefined && (option ?? name) === name) return name;
+  const what = name === undefined ? "The key has no name." : `The key has two names, ${name} and ${option}.`;
+  throw new SpotterError("invalid_input", what, { where: "name", hint: "`spotter key create website`" });
 }
 
 function list(context: CliContext): Command {
@@ -49,7 +59,7 @@ function list(context: CliContext): Command {
       ageText(key.createdAtMs, Date.now()),
     ]);
     const header = ["ID", "NAME", "SCOPE", "ENDPOINTS", "STATE", "CREATED"];
-    for (const line of table(header, rows)) print(context, line);
+    printList(context, header, rows, "No keys yet. Make one: `spotter key create website`");
   });
 }
 

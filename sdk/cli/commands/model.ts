@@ -2,8 +2,7 @@ import type { Command } from "commander";
 import { models } from "../../model.ts";
 import { SpotterError } from "../../schema/errors.ts";
 import type { ModelRecord } from "../../schema/model.ts";
-import { type CliContext, print, printJson } from "../context.ts";
-import { table } from "../render/table.ts";
+import { type CliContext, print, printJson, printList } from "../context.ts";
 import { ageText } from "../render/time.ts";
 import { noun, verb } from "../verb.ts";
 
@@ -33,7 +32,8 @@ function list(context: CliContext): Command {
         ageText(record.createdAtMs, Date.now()),
         record.sha256.slice(0, 12),
       ]);
-      for (const line of table(["NAME", "MIB", "FROM", "STORED", "SHA256"], rows)) print(context, line);
+      const header = ["NAME", "MIB", "FROM", "STORED", "SHA256"];
+      printList(context, header, rows, "No models yet. Store one: `spotter model pull hf:Qwen/Qwen3-0.6B`");
     },
   );
 }
@@ -78,7 +78,7 @@ async function store(context: CliContext, source: string, options: PushOptions):
   });
   if (json) return printJson(context, record);
   print(context, `${record.name} is stored: ${record.files.length} files, ${mebibytes(record)} MiB.`);
-  print(context, `Try: spotter endpoint launch ${record.name}`);
+  print(context, `Try: ${context.command(`endpoint launch ${record.name}`)}`);
 }
 
 function mebibytes(record: ModelRecord): number {

@@ -7,6 +7,9 @@ import { verb } from "../verb.ts";
 
 const uiCode = z.object({ url: z.string() });
 
+/** How long an address opens the pages: see functions/pages/sessions.ts. */
+const LIFETIME = "1 minute";
+
 export function openCommand(context: CliContext): Command {
   return verb("open [run]", "Open the pages in a browser, signed in", "spotter open run-01jd")
     .option("--no-browser", "only print the address")
@@ -16,14 +19,19 @@ export function openCommand(context: CliContext): Command {
       const { url } = await Client.default().request(uiCode, "POST", "/ui-codes", request);
       if (options.json) printJson(context, { url });
       else print(context, url);
-      if (options.browser && !options.json) openBrowser(url);
+      if (options.json) return;
+      if (options.browser && (await openBrowser(url))) return;
+      context.err.write(`Open this address within ${LIFETIME}, once.\n`);
     });
 }
 
-/** Best effort: the address was printed. */
-function openBrowser(url: string): void {
+/** Whether a browser could be asked; the address was printed in any case. */
+async function openBrowser(url: string): Promise<boolean> {
   const program = process.platform === "darwin" ? "open" : "xdg-open";
   const child = spawn(program, [url], { detached: true, stdio: "ignore" });
-  child.on("error", () => undefined);
   child.unref();
+  return new Promise((resolve) => {
+    child.once("spawn", () => resolve(true));
+    child.once("error", () => resolve(false));
+  });
 }

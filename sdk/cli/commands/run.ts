@@ -1,10 +1,12 @@
 import { type Command, Option } from "commander";
-import { RUN_STATES, type Run as RunRecord, type RunState } from "../../schema/run.ts";
+import { RUN_STATES, type RunState } from "../../schema/run.ts";
 import { Run } from "../../run.ts";
-import { type CliContext, print, printJson } from "../context.ts";
+import { type CliContext, print, printJson, printList } from "../context.ts";
 import { integer } from "../numbers.ts";
-import { pairs, table } from "../render/table.ts";
-import { ageText, durationText } from "../render/time.ts";
+import { logLineText } from "../render/log-line.ts";
+import { runFacts } from "../render/run-facts.ts";
+import { ageText } from "../render/time.ts";
+import { occupantOf } from "../render/waiting.ts";
 import { watchRun } from "../render/watch-run.ts";
 import { runLifeVerbs } from "./run-life.ts";
 import { noun, verb } from "../verb.ts";
@@ -16,7 +18,10 @@ export function runCommand(context: CliContext): Command {
     watch(context),
     logs(context),
     ...runLifeVerbs(context),
-  ]);
+  ]).addHelpText(
+    "after",
+    "\nTrainings start from scripts: `new TrainConfig({ ... }).launch()`; see README.md and examples/haiku/run.ts.",
+  );
 }
 
 interface ListOptions {
@@ -46,7 +51,9 @@ function list(context: CliContext): Command {
         ageText(run.createdAtMs, Date.now()),
       ]);
       const header = ["ID", "NAME", "STATE", "STEP", "REWARD", "MODEL", "CREATED"];
-      for (const line of table(header, rows)) print(context, line);
+      const isFiltered = options.state ?? options.tag ?? options.archived;
+      const empty = "No runs yet. Trainings start from scripts, see README.md; `npm run demo` shows one.";
+      printList(context, header, rows, isFiltered ? "No such runs." : empty);
     });
 }
 
@@ -68,8 +75,11 @@ function get(context: CliContext): Command {
         checkpoints: checkpoints.map((each) => each.record),
       });
     }
-    for (const line of pairs({ ...factsOf(run.record), url: run.url })) print(context, line);
-    for (const [name, value] of Object.entries(run.metrics)) print(context, `  ${name}  ${value}`);
+    const waitsOn = run.record.waitingFor === "capacity" ? await occupantOf(id, signal) : undefined;
+    const { url } = run;
+    for (const line of runFacts(run.record, { nowMs: Date.now(), url, waitsOn })) {
+      print(context, context.hint(line));
+    }
     for (const checkpoint of checkpoints) print(context, `${checkpoint.id}  ${checkpoint.path}`);
   });
 }
@@ -84,15 +94,18 @@ function watch(context: CliContext): Command {
     const run = await Run.get(id, { signal });
     try {
       if (options.json) for await (const event of run.events({ signal })) printJson(context, event);
-      else await watchRun(run, { out, isTerminal, signal });
+      else await watchRun(run, { out, isTerminal, signal, waitsOn: () => occupantOf(id, signal) });
     } catch (error) {
-      if (signal.aborted) context.err.write(`\n${id} goes on. Look again: spotter run watch ${id}\n`);
+      if (signal.aborted)
+        context.err.write(`\n${id} goes on. Look again: ${context.command(`run watch ${id}`)}\n`);
       throw error;
     }
     const result = await run.result({ signal });
     if (options.json) return;
     const last = result.checkpoints().at(-1);
-    if (last) print(context, `Serve it: spotter endpoint launch ${result.run.model} --checkpoint ${last.id}`);
+    if (!last) return;
+    const launch = context.command(`endpoint launch ${result.run.model} --checkpoint ${last.id}`);
+    print(context, `Serve it: ${launch}`);
   });
 }
 
@@ -102,31 +115,7 @@ function logs(context: CliContext): Command {
       const { signal } = context;
       const lines = await (await Run.get(id, { signal })).logs({ signal });
       if (options.json) return printJson(context, { lines });
-      for (const line of lines) print(context, line);
+      for (const line of lines) print(context, context.isInteractive ? logLineText(line) : line);
     },
   );
-}
-
-function factsOf(run: RunRecord): Record<string, string | number | undefined> {
-  const endedAtMs = run.endedAtMs ?? Date.now();
-  return {
-    id: run.id,
-    name: run.name,
-    state: stateText(run),
-    phase: run.phase,
-    tags: run.tags.length > 0 ? run.tags.join(", ") : undefined,
-    notes: run.notes,
-    model: run.model,
-    step: `${run.step}/${run.steps}`,
-    attempt: run.attempt,
-    took: run.startedAtMs === undefined ? undefined : durationText(endedAtMs - run.startedAtMs),
-    failure: run.failure?.message,
-  };
-}
-
-function stateText({ state, waitingFor, pauseRequested, stalledSinceMs }: RunRecord): string {
-  if (waitingFor) return `${state} (waiting for ${waitingFor})`;
-  if (pauseRequested) return `${state} (about to pause)`;
-  if (stalledSinceMs === undefined) return state;
-  return `${state} (no progress for ${durationText(Date.now() - stalledSinceMs)})`;
 }

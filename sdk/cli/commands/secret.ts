@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { SpotterError } from "../../schema/errors.ts";
 import { Secret } from "../../secret.ts";
-import { type CliContext, print, printJson } from "../context.ts";
+import { type CliContext, print, printJson, teach } from "../context.ts";
 import { noun, verb } from "../verb.ts";
 
 /** The control plane does not hide shorter values in what it stores and logs. */
@@ -24,7 +24,7 @@ function set(context: CliContext): Command {
     const text = await context.readSecret(`Value of ${name}: `);
     if (text === "") {
       throw new SpotterError("invalid_input", `There is no value for ${name}.`, {
-        hint: `Pipe it in: printf %s "$VALUE" | spotter secret set ${name}`,
+        hint: `Pipe it in: printf %s "$VALUE" | ${context.command(`secret set ${name}`)}`,
       });
     }
     await Secret.set(name, text, { signal: context.signal });
@@ -43,6 +43,8 @@ function list(context: CliContext): Command {
       const names = await Secret.list({ signal: context.signal });
       if (options.json) return printJson(context, names);
       for (const name of names) print(context, name);
+      if (names.length === 0 && context.isInteractive)
+        teach(context, "No secrets yet. Set one: `spotter secret set JUDGE_KEY`");
     },
   );
 }

@@ -15,7 +15,10 @@ export function statusCommand(context: CliContext): Command {
       if (!client) {
         const home = spotterHome();
         if (options.json) return printJson(context, { running: false, home });
-        print(context, `No daemon runs for ${home}. \`spotter up\`, or any script, starts one.`);
+        print(
+          context,
+          `No daemon runs for ${home}. \`${context.command("up")}\`, or any script, starts one.`,
+        );
         return;
       }
       const status = await client.request(statusSchema, "GET", "/status", { signal: context.signal });
@@ -26,7 +29,7 @@ export function statusCommand(context: CliContext): Command {
         version: status.version,
         home: status.home,
         up: durationText(Date.now() - status.startedAtMs),
-        runs: status.activeRuns,
+        runs: `${status.activeRuns} active`,
         endpoints: status.endpoints,
       });
       for (const line of [...lines, ...status.notes]) print(context, line);

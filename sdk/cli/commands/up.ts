@@ -4,6 +4,7 @@ import { SpotterError } from "../../schema/errors.ts";
 import { daemonStatus, findDaemon } from "../../local/find-daemon.ts";
 import { daemonProgram, spotterHome } from "../../local/home.ts";
 import { stopDaemon } from "../../local/stop-daemon.ts";
+import { clearStopped } from "../../local/stop-mark.ts";
 import { durationText } from "../render/time.ts";
 import { ensureDaemon } from "../../local/connect.ts";
 import { nodeProgram } from "../../local/node-program.ts";
@@ -17,7 +18,7 @@ interface UpOptions {
 }
 
 export function upCommand(context: CliContext): Command {
-  return verb("up", "Start the daemon of this machine; it never ends by itself", "spotter up --port 7077")
+  return verb("up", "Start the daemon of this machine; it never ends by itself", "spotter up --port 7717")
     .option("--port <number>", "listen here; 0 picks a free port")
     .option("--foreground", "stay in this terminal and show its log")
     .action(async (options: UpOptions) => {
@@ -37,7 +38,8 @@ export function upCommand(context: CliContext): Command {
           `A script started it: it ends ${after} after its work. Run this again then to keep it.`,
         );
       }
-      print(context, "Stop it with `spotter down`; see what runs with `spotter status`.");
+      const { command } = context;
+      print(context, `Stop it with \`${command("down")}\`; see what runs with \`${command("status")}\`.`);
     });
 }
 
@@ -46,10 +48,11 @@ async function stopIfTemporary(home: string): Promise<void> {
   const daemon = await findDaemon(home);
   if (daemon?.idleExitMs === undefined) return;
   const status = await daemonStatus(daemon);
-  if (status?.activeRuns === 0 && status.endpoints === 0) await stopDaemon(daemon, home);
+  if (status?.activeRuns === 0 && status.endpoints === 0) await stopDaemon(daemon);
 }
 
 async function foreground(context: CliContext, port: number | undefined): Promise<void> {
+  await clearStopped(spotterHome());
   const args = [daemonProgram(), ...(port === undefined ? [] : ["--port", String(port)])];
   const child = spawn(nodeProgram(), ["--no-warnings", ...args], { stdio: "inherit" });
   const onAbort = () => child.kill("SIGTERM");

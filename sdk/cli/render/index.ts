@@ -3,6 +3,7 @@
  *
  * @module
  */
+export { spotterCommand } from "../spotter-command.ts";
 export { watchRun, type WatchRunParams } from "./watch-run.ts";
 export { durationText } from "./time.ts";
 export { table } from "./table.ts";

@@ -5,6 +5,8 @@ import type { RunPhase, RunState } from "../../schema/run.ts";
 export interface RunProgress {
   state: RunState;
   waitingFor: string | undefined;
+  /** The run whose end it waits for, where that is known. */
+  waitsOn: string | undefined;
   phase: RunPhase | undefined;
   step: number;
   steps: number;
@@ -19,6 +21,7 @@ export function newProgress(steps: number): RunProgress {
   return {
     state: "queued",
     waitingFor: undefined,
+    waitsOn: undefined,
     phase: undefined,
     step: 0,
     steps,
@@ -33,7 +36,7 @@ export function newProgress(steps: number): RunProgress {
 export function advance(progress: RunProgress, { atMs, body }: RunEvent): RunProgress {
   switch (body.type) {
     case "state":
-      return { ...progress, state: body.state, waitingFor: body.waitingFor };
+      return { ...progress, state: body.state, waitingFor: body.waitingFor, waitsOn: undefined };
     case "phase":
       return { ...progress, phase: body.phase };
     case "metrics": {

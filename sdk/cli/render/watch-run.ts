@@ -5,6 +5,7 @@ import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../run.ts";
 import { advance, etaMs, figures, newProgress, type RunProgress } from "./run-progress.ts";
 import { durationText } from "./time.ts";
+import { waitingText } from "./waiting.ts";
 
 export interface WatchRunParams {
   /** Default: standard output. */
@@ -14,6 +15,8 @@ export interface WatchRunParams {
   isTerminal?: boolean;
   /** Written before every plain line, for example two spaces. */
   indent?: string;
+  /** Asked when it waits for capacity: the run that has it, where that is known. */
+  waitsOn?: () => Promise<string | undefined>;
 }
 
 /** Plain lines come at least this often, and after every tenth of the steps. */
@@ -39,6 +42,8 @@ export async function watchRun(run: Run, params: WatchRunParams = {}): Promise<v
     for await (const event of run.events({ signal: params.signal })) {
       const before = progress;
       progress = advance(progress, event);
+      if (progress.waitingFor === "capacity" && before.waitingFor !== "capacity")
+        progress = { ...progress, waitsOn: await params.waitsOn?.() };
       view.show(progress, before, event);
     }
   } finally {
@@ -65,7 +70,7 @@ interface View {
 function terminalView(out: Writable, steps: number): View {
   const { dim, green, yellow } = createColors(!process.env.NO_COLOR);
   const bar = new cliProgress.SingleBar({
-    format: `{bar} {value}/{total}  {line}`,
+    format: `{bar} step {value}/{total}  {line}`,
     stream: out,
     barCompleteChar: "█",
     barIncompleteChar: "░",
@@ -129,9 +134,9 @@ function lineOf(progress: RunProgress): string {
 }
 
 /** While it runs the phase says more than the state. */
-function wordsOf({ state, phase, waitingFor }: RunProgress): string[] {
+function wordsOf({ state, phase, waitingFor, waitsOn }: RunProgress): string[] {
   if (state === "running" && phase) return [phase];
-  return [waitingFor ? `${state} (waiting for ${waitingFor})` : state];
+  return [waitingFor ? `${state} (${waitingText(waitingFor, waitsOn)})` : state];
 }
 
 function tenthOf({ step, steps }: RunProgress): number {

@@ -67,6 +67,20 @@ describe("an endpoint", () => {
     expect(error["hint"]).toContain("recreate: true");
   });
 
+  it("gives the name of a stopped one to the next that asks", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    await launch(plane, { ...NANO, name: "base" });
+    const first = await ready(plane, "base");
+    await plane.json("DELETE", "/endpoints/base");
+    await plane.reconciler.settle();
+    plane.containers.set(first.id, { state: "exited", exitCode: 0, reason: "done", logTail: [] });
+    await plane.reconciler.settle();
+    expect((await get(plane, "base")).state).toBe("stopped");
+    const next = await launch(plane, { model: { name: "/models/other" }, name: "base" });
+    expect(next).toMatchObject({ revision: 2, model: { name: "/models/other" } });
+    await ready(plane, "base");
+  });
+
   it("serves the old identity until the recreated one is ready (20)", async () => {
     const plane = await testPlane({ onEnd: onTestFinished });
     await launch(plane, { ...NANO, name: "base" });

@@ -14,10 +14,10 @@ function capture(options: Partial<JsonLogOptions> = {}) {
 
 it("writes one object a line, with its fields", () => {
   const { log, parsed, lines } = capture();
-  log.info("started", { port: 7077, level: "mine" });
+  log.info("started", { port: 7717, level: "mine" });
   log.error("two\nlines");
   expect(parsed()).toEqual([
-    { port: 7077, time: "1970-01-01T00:00:00.000Z", level: "info", message: "started" },
+    { port: 7717, time: "1970-01-01T00:00:00.000Z", level: "info", message: "started" },
     { time: "1970-01-01T00:00:00.000Z", level: "error", message: "two\nlines" },
   ]);
   expect(lines.every((line) => line.endsWith("}\n") && line.indexOf("\n") === line.length - 1)).toBe(true);

@@ -35,6 +35,9 @@ describe("spotter", () => {
     expect(help.out).toContain("Examples:");
     expect(await runCli([])).toEqual(help);
     expect((await runCli("--version")).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect((await runCli("version")).out).toBe((await runCli("--version")).out);
+    expect((await runCli("help run watch")).out).toBe((await runCli("run watch --help")).out);
+    expect((await runCli("run --help")).out).toContain("Trainings start from scripts");
     expect((await runCli("run")).code).toBe(2);
     expect((await runCli("help run")).out).toContain("spotter run");
   });
@@ -47,7 +50,13 @@ describe("spotter", () => {
     expect((await runCli("run wach x")).err).toContain("Did you mean watch?");
     expect((await runCli("run list --limt 3")).err).toContain("Did you mean --limit?");
     expect((await runCli("run list --limit many")).err).toContain("It must be a whole number.");
-    expect((await runCli("run get")).code).toBe(2);
+    expect(await runCli("run get")).toEqual({
+      code: 2,
+      out: "",
+      err:
+        "error Missing required argument 'id'. [invalid_input]\n" +
+        "hint  Usage: spotter run get [options] <id>. See `spotter run get --help`.\n",
+    });
   });
 
   it("prints errors as text with the hint, or as JSON on standard output", async () => {
@@ -65,7 +74,9 @@ describe("spotter", () => {
     expect(JSON.parse(json.out)).toEqual({ error });
     const usage = await runCli("run get --json");
     expect(usage).toMatchObject({ code: 2, err: "" });
-    expect(JSON.parse(usage.out)).toMatchObject({ error: { code: "invalid_input" } });
+    expect(JSON.parse(usage.out)).toMatchObject({
+      error: { code: "invalid_input", hint: expect.stringContaining("spotter run get --help") as string },
+    });
   });
 
   it("exits with 1 for failures and 130 when interrupted", async () => {

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { connectLocal, ensureDaemon } from "../../../sdk/local/connect.ts";
 import { findDaemon } from "../../../sdk/local/find-daemon.ts";
 import { stopDaemon } from "../../../sdk/local/stop-daemon.ts";
+import { markStopped } from "../../../sdk/local/stop-mark.ts";
 
 const program = fileURLToPath(new URL("../../fixtures/sdk/daemon.ts", import.meta.url));
 
@@ -13,7 +14,7 @@ function newHome(): string {
   const home = mkdtempSync(join(tmpdir(), "spotter-home-"));
   onTestFinished(async () => {
     const daemon = await findDaemon(home);
-    if (daemon) await stopDaemon(daemon, home);
+    if (daemon) await stopDaemon(daemon);
     rmSync(home, { recursive: true, force: true });
   });
   return home;
@@ -28,6 +29,7 @@ describe("connectLocal", () => {
     const home = newHome();
     const first = await connectLocal({ home, program, version: "1.0.0", port: 0 });
     expect(first).toEqual({
+      pid: expect.any(Number) as number,
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string,
       key: "fake-key",
     });
@@ -55,6 +57,32 @@ describe("connectLocal", () => {
     await vi.waitFor(async () => expect(await findDaemon(home)).toBeUndefined());
     await connectLocal({ home, program, version: "1.0.0" });
     expect(starts(home)).toBe(2);
+  });
+
+  it("starts none for who used one that was stopped on purpose, until somebody wants one", async () => {
+    const home = newHome();
+    const params = { home, program, version: "1.0.0" };
+    const first = await ensureDaemon(params);
+    await markStopped(home, first.pid);
+    await stopDaemon(first);
+    await expect(connectLocal({ ...params, previousPid: first.pid })).rejects.toMatchObject({
+      code: "daemon_unreachable",
+      message: "The daemon was stopped by `spotter down`.",
+      hint: "The run goes on from its last checkpoint after `spotter up`.",
+      retryable: false,
+    });
+    const second = await connectLocal(params);
+    expect((await connectLocal({ ...params, previousPid: first.pid })).pid).toBe(second.pid);
+    expect(starts(home)).toBe(2);
+    expect(existsSync(join(home, "stopped"))).toBe(false);
+  });
+
+  it("starts another where the one before died by itself", async () => {
+    const home = newHome();
+    const params = { home, program, version: "1.0.0" };
+    const first = await ensureDaemon(params);
+    await stopDaemon(first);
+    expect((await connectLocal({ ...params, previousPid: first.pid })).pid).not.toBe(first.pid);
   });
 
   it("takes over from a process that died while it was starting the daemon", async () => {
@@ -87,7 +115,7 @@ describe("connectLocal", () => {
 
   it("passes on why the daemon could not start", async () => {
     const home = newHome();
-    const error = { code: "port_busy", kind: "user", message: "Port 7077 is taken.", hint: "Use another." };
+    const error = { code: "port_busy", kind: "user", message: "Port 7717 is taken.", hint: "Use another." };
     vi.stubEnv("FAKE_ERROR", JSON.stringify({ error }));
     await expect(connectLocal({ home, program })).rejects.toMatchObject(error);
     vi.stubEnv("FAKE_ERROR", "it went wrong");

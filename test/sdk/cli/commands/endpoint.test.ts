@@ -13,7 +13,7 @@ describe("spotter endpoint", () => {
     const result = await runCli("endpoint launch spotter/nano --checkpoint run1@5 --public", { url });
     expect(result).toMatchObject({
       code: 0,
-      out: expect.stringContaining("nano is ready at http://127.0.0.1:7077/v1") as string,
+      out: expect.stringContaining("nano is ready at http://127.0.0.1:7717/v1") as string,
     });
     expect(JSON.parse(requests[0]?.body ?? "")).toEqual({
       model: { name: "spotter/nano" },

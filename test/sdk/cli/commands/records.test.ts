@@ -16,6 +16,10 @@ describe("spotter key", () => {
     expect(result.out).toBe("sk-spotter-x\n");
     expect(result.err).toContain("spotter key revoke k1");
     expect(JSON.parse(requests[0]?.body ?? "")).toEqual({ name: "web", scope: "chat", endpoints: ["haiku"] });
+    expect((await runCli("key create --name web", { url })).out).toBe("sk-spotter-x\n");
+    expect(JSON.parse(requests[1]?.body ?? "")).toMatchObject({ name: "web" });
+    expect((await runCli("key create", { url })).err).toContain("The key has no name. [invalid_input]");
+    expect((await runCli("key create web --name app", { url })).code).toBe(2);
     expect((await runCli("key create web --scope root", { url })).err).toContain(
       "Allowed choices are admin, write, chat",
     );
@@ -54,6 +58,19 @@ describe("spotter secret", () => {
     const { url, requests } = await fakeServer({});
     expect((await runCli("secret set JUDGE s3cret", { url })).code).toBe(2);
     expect(requests).toEqual([]);
+  });
+});
+
+describe("an empty list", () => {
+  it("says on standard error what would fill it, to people alone", async () => {
+    const { url } = await fakeServer({ "GET /secrets": () => ({ names: [] }), "*": () => ({ items: [] }) });
+    for (const noun of ["run", "endpoint", "eval", "key", "model", "secret"]) {
+      const seen = await runCli(`${noun} list`, { url, isTerminal: true, env: { npm_command: "exec" } });
+      expect(seen, noun).toMatchObject({ code: 0, out: "" });
+      expect(seen.err, noun).toMatch(new RegExp(`^No ${noun}s yet\\. .*\n$`));
+      expect(seen.err, noun).not.toContain("`spotter ");
+      expect((await runCli(`${noun} list`, { url })).err, noun).toBe("");
+    }
   });
 });
 

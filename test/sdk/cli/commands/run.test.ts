@@ -42,6 +42,17 @@ describe("spotter run", () => {
     });
   });
 
+  it("shows the figures that matter first, in four digits, and what mends a failure", async () => {
+    const failure = { code: "reward_failed", message: "It threw.", hint: "Mend rewards.ts." };
+    const metrics = { clip: 0.123456, loss: 2, tokens_per_s: 12345.6, "reward/mean": -1.23456 };
+    const { url } = await fakeServer(ended({ state: "failed", failure, metrics }));
+    const { out } = await runCli("run get run1", { url });
+    expect(out).toContain("failure  It threw. [reward_failed]\nhint     Mend rewards.ts.\n");
+    expect(out).toMatch(
+      / {2}reward\/mean {3}-1\.235\n {2}loss {10}2\n {2}tokens_per_s {2}12346\n {2}clip {10}0\.1235\n/,
+    );
+  });
+
   it("watches to the end and says how to serve what came out", async () => {
     const { url } = await fakeServer(ended());
     const { code, out } = await runCli("run watch run1", { url });
@@ -74,12 +85,16 @@ describe("spotter run", () => {
   });
 
   it("shows logs and cancels", async () => {
+    const json = '{"ts":"2026-01-02T08:09:10.123Z","level":"warn","msg":"low"}';
     const { url, requests } = await fakeServer({
       ...ended(),
-      "GET /runs/run1/logs": () => ({ lines: ["last words"] }),
+      "GET /runs/run1/logs": () => ({ lines: ["last words", json] }),
       "POST /runs/run1/cancel": () => runRecord(),
     });
-    expect((await runCli("run logs run1", { url })).out).toBe("last words\n");
+    expect((await runCli("run logs run1", { url })).out).toBe(`last words\n${json}\n`);
+    expect((await runCli("run logs run1", { url, isTerminal: true })).out).toBe(
+      "last words\n08:09:10 warn  low\n",
+    );
     expect((await runCli("run cancel run1", { url })).code).toBe(0);
     expect(requests.some(({ method, path }) => method === "POST" && path === "/runs/run1/cancel")).toBe(true);
   });

@@ -40,9 +40,29 @@ describe("watchRun", () => {
 
   it("redraws a bar on a terminal and gives the cursor back", async () => {
     const text = await watch(true);
-    expect(text).toContain("100/100  ");
+    expect(text).toContain("step 100/100  ");
     expect(text).toContain("careful");
     expect(text.lastIndexOf("\x1b[?25h")).toBeGreaterThan(text.lastIndexOf("\x1b[?25l"));
+  });
+
+  it("names the run that it waits for, where that is known", async () => {
+    const waiting = [{ seq: 1, atMs: 1, body: { type: "state", state: "queued", waitingFor: "capacity" } }];
+    const { client } = await fakeServer({
+      "GET /runs/run1/events": () => ({ events: waiting, next: 1, done: true }),
+    });
+    const shown = async (waitsOn?: () => Promise<string | undefined>) => {
+      const out = new PassThrough();
+      await watchRun(new Run(client, runDetailOf({ steps: 9 })), {
+        out,
+        isTerminal: false,
+        ...(waitsOn && { waitsOn }),
+      });
+      return String(out.read() as Buffer);
+    };
+    expect(await shown()).toBe("step 0/9  queued (waiting for capacity)\n");
+    expect(await shown(async () => "run-1")).toBe(
+      "step 0/9  queued (waits for run-1 to end: one training at a time)\n",
+    );
   });
 
   it("gives the cursor back on Ctrl-C, and ends as if it were not there", async () => {
