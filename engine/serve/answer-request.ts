@@ -6,6 +6,9 @@ import { checkBody } from "./check-body.ts";
 import { flattenMessages } from "./flatten-messages.ts";
 import { RequestError } from "./request-error.ts";
 
+/** Below this the most likely token is all that is left. */
+const MIN_TEMPERATURE = 1e-3;
+
 /** A chat or completion request as the engine is asked. */
 export interface AnswerRequest {
   /** As the client named it. */
@@ -39,11 +42,26 @@ export function readChatRequest(body: unknown, text: TextModel): AnswerRequest {
     variables: request.chat_template_kwargs,
   });
   return {
-    ...readSampling(request, text.tokenizer.encode(prompt), text),
+    ...readSampling(request, encodePrompt(prompt, text, "messages"), text, "messages"),
     family: text.responseFamily,
     tools: (tools?.length ?? 0) > 0,
     startsInReasoning: prompt.trimEnd().endsWith("<think>"),
   };
+}
+
+/** Token ids of a rendered prompt; what cannot fit is refused before the work of encoding it. */
+export function encodePrompt(
+  prompt: string,
+  { tokenizer, contextLength }: TextModel,
+  param: string,
+  encode: "encode" | "encodeDocument" = "encode",
+): number[] {
+  if (tokenizer.mayFit(prompt, contextLength)) return tokenizer[encode](prompt);
+  throw new RequestError(
+    `This model's maximum context length is ${contextLength} tokens, and the prompt of ` +
+      `${Buffer.byteLength(prompt)} bytes has far more. Shorten it.`,
+    { code: "context_length_exceeded", param },
+  );
 }
 
 /** The fields chat and completion requests share. */
@@ -68,6 +86,8 @@ export function readSampling(
   request: SamplingFields,
   promptIds: number[],
   text: TextModel,
+  /** The field that holds the prompt. */
+  param: "messages" | "prompt",
 ): Omit<AnswerRequest, "family" | "tools" | "startsInReasoning"> {
   const stream = request.stream ?? false;
   if (request.stream_options && !stream) {
@@ -86,8 +106,8 @@ export function readSampling(
     model: request.model,
     generate: {
       promptIds,
-      maxNewTokens: newTokens(request, promptIds.length, text.contextLength),
-      temperature: request.temperature ?? 1,
+      maxNewTokens: newTokens(request, promptIds.length, text.contextLength, param),
+      temperature: temperatureOf(request),
       topP: request.top_p ?? 1,
       topK: Math.max(request.top_k ?? 0, 0),
       stopIds: text.stopIds,
@@ -102,8 +122,19 @@ export function readSampling(
   };
 }
 
+/** Scores are divided by it: what is as good as 0 is 0, and not a number that overflows. */
+function temperatureOf({ temperature }: SamplingFields): number {
+  const given = temperature ?? 1;
+  return given < MIN_TEMPERATURE ? 0 : given;
+}
+
 /** The room left in the context, or what was asked for where it fits. */
-function newTokens(request: SamplingFields, promptTokens: number, contextLength: number): number {
+function newTokens(
+  request: SamplingFields,
+  promptTokens: number,
+  contextLength: number,
+  param: string,
+): number {
   const { max_tokens: old, max_completion_tokens: current } = request;
   if (old && current && old !== current) {
     throw new RequestError(
@@ -120,7 +151,7 @@ function newTokens(request: SamplingFields, promptTokens: number, contextLength:
   throw new RequestError(
     `This model's maximum context length is ${contextLength} tokens. The prompt has ${promptTokens} and ` +
       `the answer may have ${wanted}. Shorten the prompt or the answer.`,
-    { code: "context_length_exceeded", param: "messages" },
+    { code: "context_length_exceeded", param },
   );
 }
 
@@ -130,7 +161,7 @@ function refuseUnsupported(request: ChatRequest & Record<string, unknown>): void
   if (choice !== undefined && choice !== null && choice !== "auto" && choice !== "none") {
     throw unsupported("tool_choice", "this engine cannot force a tool call; use 'auto' or 'none'");
   }
-  const formatType = (format as { type?: unknown } | null | undefined)?.type ?? "text";
+  const formatType = format?.type ?? "text";
   if (formatType !== "text") {
     throw unsupported("response_format", `this engine cannot force ${JSON.stringify(formatType)}`);
   }

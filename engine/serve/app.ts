@@ -27,7 +27,8 @@ export interface ServeInfo {
 type Variables = { requestId: string };
 type Ctx = Context<{ Variables: Variables }>;
 
-const MAX_BODY_BYTES = 32 * 1024 * 1024;
+/** Many times what fits the longest context; encoding more would hold up every other answer. */
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const KNOWN_METHODS: Record<string, string> = {
   "/v1/chat/completions": "POST",
   "/v1/completions": "POST",

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { chatRequest, type ChatFinishReason, type ChatUsage } from "../../sdk/schema/chat.ts";
 import type { TextModel } from "../onnx/text/text-model.ts";
-import { readSampling, type AnswerRequest } from "./answer-request.ts";
+import { encodePrompt, readSampling, type AnswerRequest } from "./answer-request.ts";
 import type { AnswerEvent } from "./answers.ts";
 import { usage, type AnswerHead } from "./chat-completion.ts";
 import { checkBody } from "./check-body.ts";
@@ -38,10 +38,11 @@ export function readCompletionRequest(body: unknown, text: TextModel): AnswerReq
       param: request["echo"] ? "echo" : "logprobs",
     });
   }
-  const promptIds = typeof prompt === "string" ? text.tokenizer.encodeDocument(prompt) : prompt;
+  const promptIds =
+    typeof prompt === "string" ? encodePrompt(prompt, text, "prompt", "encodeDocument") : prompt;
   const fields = { ...request, logprobs: null, max_tokens: request.max_tokens ?? DEFAULT_MAX_TOKENS };
   return {
-    ...readSampling(fields, promptIds, text),
+    ...readSampling(fields, promptIds, text, "prompt"),
     family: "plain",
     tools: false,
     startsInReasoning: false,

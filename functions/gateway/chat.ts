@@ -11,7 +11,8 @@ import { errorEvent, passOn } from "./proxy.ts";
 import { resolveModel } from "./resolve.ts";
 import type { Upstreams } from "./upstream.ts";
 
-const MAX_BODY_BYTES = 32 * 1024 * 1024;
+/** As the replicas take. */
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** Stock clients give up after 300 s. */
 export const HOLD_MS = 280_000;
 /** A stream's headers are held this long; then it gets its 200, and comments while it waits on. */

@@ -1,6 +1,12 @@
 import * as z from "zod/mini";
 import { chatMessage } from "./rollout.ts";
 
+/** A function the model may call, as OpenAI describes it. */
+const chatTool = z.looseObject({
+  type: z.literal("function"),
+  function: z.looseObject({ name: z.string().check(z.minLength(1)) }),
+});
+
 /** `POST /v1/chat/completions`. Unknown fields pass through to the engine, as in every OpenAI-compatible API. */
 export const chatRequest = z.looseObject({
   model: z.string(),
@@ -17,7 +23,8 @@ export const chatRequest = z.looseObject({
   stop: z.optional(z.nullable(z.union([z.string(), z.array(z.string()).check(z.maxLength(4))]))),
   logprobs: z.optional(z.nullable(z.boolean())),
   top_logprobs: z.optional(z.nullable(z.number().check(z.int(), z.gte(0), z.lte(20)))),
-  tools: z.optional(z.nullable(z.array(z.unknown()))),
+  tools: z.optional(z.nullable(z.array(chatTool))),
+  response_format: z.optional(z.nullable(z.looseObject({ type: z.optional(z.string()) }))),
   chat_template_kwargs: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
 });
 export type ChatRequest = z.infer<typeof chatRequest>;

@@ -4,15 +4,15 @@ import type { GenerateRequest } from "../engine-api.ts";
 /** Refuses what would fail, or spoil, the run of all sequences beside it. */
 export function checkRequest(request: GenerateRequest, vocabularySize: number, maxPositions: number): void {
   const { promptIds, maxNewTokens, temperature, topP, topK } = request;
-  if (promptIds.length === 0) throw invalid("promptIds", "is empty: there is nothing to continue");
+  if (promptIds.length === 0) throw invalid("prompt", "is empty: there is nothing to continue");
   const outside = promptIds.find((id) => !Number.isInteger(id) || id < 0 || id >= vocabularySize);
   if (outside !== undefined)
-    throw invalid("promptIds", `has ${outside}, and ids go from 0 to ${vocabularySize - 1}`);
+    throw invalid("prompt", `has the token ${outside}, and ids go from 0 to ${vocabularySize - 1}`);
   if (promptIds.length >= maxPositions) {
     throw new SpotterError(
       "context_length_exceeded",
       `The prompt has ${promptIds.length} tokens, and with its answer it may have ${maxPositions}.`,
-      { where: "promptIds", hint: "Shorten the prompt." },
+      { where: "prompt", hint: "Shorten the prompt." },
     );
   }
   if (!Number.isInteger(maxNewTokens) || maxNewTokens < 0)

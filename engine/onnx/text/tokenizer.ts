@@ -9,6 +9,8 @@ import { pieceDecoder, type DecoderConfig, type PieceDecoder } from "./token-byt
 interface TokenizerJson {
   added_tokens?: { id: number; content: string; special?: boolean }[];
   decoder?: DecoderConfig | null;
+  /** Pieces to ids, or pieces with their scores in the order of their ids. */
+  model?: { vocab?: Record<string, number> | [string, number][] };
 }
 
 /**
@@ -23,6 +25,8 @@ export class Tokenizer {
   readonly #pieces: PieceDecoder;
   readonly #added = new Map<number, { content: string; special: boolean }>();
   readonly #bytes = new Map<number, Uint8Array>();
+  readonly #vocabulary: NonNullable<NonNullable<TokenizerJson["model"]>["vocab"]>;
+  #longest: number | undefined;
 
   /**
    * From the parsed contents of tokenizer.json and tokenizer_config.json.
@@ -30,7 +34,7 @@ export class Tokenizer {
    * @throws SpotterError `model_corrupt`, or `model_unsupported` for a way of writing text it does not know.
    */
   constructor(tokenizerJson: object, config: object, file = "tokenizer.json") {
-    const { decoder, added_tokens: added = [] } = tokenizerJson as TokenizerJson;
+    const { decoder, added_tokens: added = [], model } = tokenizerJson as TokenizerJson;
     const pieces = pieceDecoder(decoder);
     if (pieces === undefined) {
       throw new SpotterError(
@@ -48,6 +52,7 @@ export class Tokenizer {
       throw corrupt(file, cause);
     }
     this.#pieces = pieces;
+    this.#vocabulary = model?.vocab ?? {};
     for (const { id, content, special } of added) this.#added.set(id, { content, special: special === true });
   }
 
@@ -64,6 +69,15 @@ export class Tokenizer {
   /** Token ids of a text. Control tokens written in it are recognised; none is added. */
   encode(text: string): number[] {
     return text === "" ? [] : this.#hub.encode(text, { add_special_tokens: false }).ids;
+  }
+
+  /**
+   * False where a text has more than `maxTokens` tokens even if each were the longest there is. Encoding
+   * takes seconds per megabyte and holds up everything else; this does not.
+   */
+  mayFit(text: string, maxTokens: number): boolean {
+    const bytes = Buffer.byteLength(text);
+    return bytes <= maxTokens || bytes <= maxTokens * this.#longestToken();
   }
 
   /** As {@link encode}, with the tokens the model expects around a bare text (such as a start token). */
@@ -103,6 +117,19 @@ export class Tokenizer {
 
   idOf(token: string): number | undefined {
     return this.#hub.token_to_id(token);
+  }
+
+  /** In bytes. Only a long text asks for it, so most processes never go through the vocabulary. */
+  #longestToken(): number {
+    if (this.#longest !== undefined) return this.#longest;
+    let longest = 1;
+    for (const { content } of this.#added.values()) longest = Math.max(longest, Buffer.byteLength(content));
+    const pieces = Array.isArray(this.#vocabulary)
+      ? this.#vocabulary.map(([piece]) => piece)
+      : Object.keys(this.#vocabulary);
+    for (const piece of pieces) longest = Math.max(longest, this.#pieces.bytesOf(piece).length);
+    this.#longest = longest;
+    return longest;
   }
 }
 

@@ -43,12 +43,26 @@ describe("a request that is wrong", () => {
       "invalid_value",
       "messages[0].content[0].type",
     ],
-    ["a forced call", { ...hello, tool_choice: "required", tools: [{}] }, "unsupported_value", "tool_choice"],
+    ["a forced call", { ...hello, tool_choice: "required" }, "unsupported_value", "tool_choice"],
     [
       "a forced format",
       { ...hello, response_format: { type: "json_object" } },
       "unsupported_value",
       "response_format",
+    ],
+    ["a format that is text", { ...hello, response_format: "json" }, "invalid_type", "response_format"],
+    ["a tool that is text", { ...hello, tools: ["search"] }, "invalid_type", "tools[0]"],
+    [
+      "a tool without a name",
+      { ...hello, tools: [{ type: "function", function: {} }] },
+      "missing_required_parameter",
+      "tools[0].function.name",
+    ],
+    [
+      "a tool of another type",
+      { ...hello, tools: [{ type: "web_search" }] },
+      "invalid_value",
+      "tools[0].type",
     ],
     ["a penalty", { ...hello, presence_penalty: 1 }, "unsupported_value", "presence_penalty"],
   ])("is told so, streaming or not: %s", async (_, body, code, param) => {
@@ -75,6 +89,26 @@ describe("a request that is wrong", () => {
     expect(await message({ n: "1" })).toBe("Invalid 'n': expected number.");
     expect(await message({ messages: undefined })).toBe("Missing required parameter: 'messages'.");
     expect(await message({ stop: 3 })).toBe("Invalid 'stop': not one of the types allowed here.");
+  });
+
+  it("is refused before it is encoded where it cannot fit", async () => {
+    const text = tinyText();
+    const encode = () => {
+      throw new Error("encoded");
+    };
+    Object.assign(text.tokenizer, { encode, encodeDocument: encode });
+    const { post } = serveScript(say("x"), { text });
+    const huge = "y".repeat(1_000_000);
+    for (const [path, fields, param] of [
+      ["/v1/chat/completions", { messages: [{ role: "user", content: huge }] }, "messages"],
+      ["/v1/completions", { prompt: huge }, "prompt"],
+    ] as const) {
+      const response = await post(path, { model: "haiku", ...fields });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ error: { code: "context_length_exceeded", param } });
+    }
+    const tooLarge = await post("/v1/completions", { model: "haiku", prompt: "y".repeat(8 * 1024 * 1024) });
+    expect(tooLarge.status).toBe(413);
   });
 
   it("is told what the chat template objects to", async () => {
@@ -108,7 +142,8 @@ describe("other routes", () => {
     expect(await (await harness.app.request("/v1/models")).json()).toEqual({ object: "list", data: [model] });
     expect(await (await harness.app.request("/v1/models/spotter/nano")).json()).toEqual(model);
     expect(await (await harness.app.request("/v1/models/spotter%2Fnano")).json()).toEqual(model);
-    for (const id of ["%", "%ed%a0%80"]) expect((await harness.app.request(`/v1/models/${id}`)).status).toBe(400);
+    for (const id of ["%", "%ed%a0%80"])
+      expect((await harness.app.request(`/v1/models/${id}`)).status).toBe(400);
     expect((await harness.app.request("/v1/models/other")).status).toBe(404);
   });
 
@@ -127,6 +162,21 @@ describe("other routes", () => {
     expect(events.map(({ choices }) => (choices as { text: string }[])[0]?.text).join("")).toBe("<think>ok");
     expect(tail).toBe("data: [DONE]\n\n");
     expect(harness.engine.requests[0]).toMatchObject({ maxNewTokens: 16 });
+  });
+
+  it("names the prompt where a completion's is too long", async () => {
+    const { post } = serveScript(say("x"));
+    const response = await post("/v1/completions", { model: "haiku", prompt: "y".repeat(300) });
+    expect(await response.json()).toMatchObject({
+      error: { code: "context_length_exceeded", param: "prompt" },
+    });
+  });
+
+  it("takes a temperature next to 0 as 0", async () => {
+    const { post, engine } = serveScript(say("x"));
+    for (const temperature of [1e-38, 9e-4, 1e-3])
+      await post("/v1/chat/completions", { ...hello, temperature });
+    expect(engine.requests.map((request) => request.temperature)).toEqual([0, 0, 1e-3]);
   });
 
   it("answers unknown URLs, wrong verbs and trailing slashes as OpenAI does", async () => {

@@ -112,7 +112,8 @@ describe("a chat completion", () => {
 
   it("has null content beside a bare tool call", async () => {
     const harness = serveScript(say('<tool_call>{"name": "f"}</tool_call>'));
-    const answer = (await chatJson(harness, { tools: [{}] })) as { choices: { message: object }[] };
+    const tool = { type: "function", function: { name: "find" } };
+    const answer = (await chatJson(harness, { tools: [tool] })) as { choices: { message: object }[] };
     expect(answer.choices[0]?.message).toMatchObject({
       content: null,
       tool_calls: [{ function: { name: "f" } }],

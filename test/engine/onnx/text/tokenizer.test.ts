@@ -34,6 +34,19 @@ const sentencePiece = {
 };
 
 describe("Tokenizer", () => {
+  it("knows without encoding that a text has too many tokens, and is never wrong", () => {
+    expect(tokenizer.mayFit("x".repeat(100_000), 100)).toBe(false);
+    const llama = new Tokenizer(sentencePiece, {});
+    // The longest tokens have five bytes, as " pond".
+    expect(llama.mayFit(" pond".repeat(10), 10)).toBe(true);
+    expect(llama.mayFit(" pond".repeat(10) + "x", 10)).toBe(false);
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (value) => {
+        expect(tokenizer.mayFit(value, tokenizer.encode(value).length)).toBe(true);
+      }),
+    );
+  });
+
   it("round-trips any text", () => {
     expect(tokenizer.decode(tokenizer.encode(text))).toBe(text);
     fc.assert(
