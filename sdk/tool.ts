@@ -48,7 +48,7 @@ export function tool<Input = Record<string, unknown>>(
   checkOptions("tool", options, {
     description: must.beText,
     parameters: beObjectSchema,
-    timeoutMs: must.bePositive,
+    timeoutMs: must.beTimeoutMs,
   });
   if (!options.description)
     throw new TypeError("tool: description is missing; the model chooses tools by it");

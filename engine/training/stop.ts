@@ -1,4 +1,5 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
+import { timerMs } from "../../sdk/schema/timer-ms.ts";
 
 export interface Stop extends Disposable {
   signal: AbortSignal;
@@ -9,11 +10,21 @@ export function stopSignal(signals: AbortSignal[], durationMs: number | undefine
   if (durationMs === undefined)
     return { signal: AbortSignal.any(signals), [Symbol.dispose]: () => undefined };
   const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(outOfTime(durationMs)), durationMs);
+  let timer: NodeJS.Timeout;
+  wait(durationMs, outOfTime(durationMs));
   return {
     signal: AbortSignal.any([...signals, limit.signal]),
     [Symbol.dispose]: () => clearTimeout(timer),
   };
+
+  /** In as many timers as a long time takes. */
+  function wait(leftMs: number, reason: SpotterError): void {
+    const ms = timerMs(leftMs);
+    timer = setTimeout(() => {
+      if (ms < leftMs) wait(leftMs - ms, reason);
+      else limit.abort(reason);
+    }, ms);
+  }
 }
 
 /** The promise's outcome, or the signal's reason if that comes first. */

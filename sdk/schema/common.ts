@@ -4,6 +4,12 @@ import * as z from "zod/mini";
 export const timestampMs = z.number();
 export const positiveInt = z.number().check(z.int(), z.gt(0));
 export const nonNegativeInt = z.number().check(z.int(), z.gte(0));
+/** A whole number from 1 to `max`. */
+export function countUpTo(max: number) {
+  return z.number().check(z.int(), z.gt(0), z.lte(max));
+}
+/** How long one row may take to judge: an hour at most. */
+export const rewardTimeoutMs = countUpTo(3_600_000);
 /** Lower-case hexadecimal SHA-256. */
 export const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 /** Names people type: letters, digits, dot, dash, underscore. */
@@ -12,6 +18,17 @@ export const recordName = z
   .check(
     z.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, "use 1 to 63 letters, digits, dots, dashes or underscores"),
   );
+const DISPLAY_NAME = /(?=.*\S)[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]{1,200}/u;
+const DISPLAY_NAME_RULE = "use 1 to 200 visible characters, without control characters";
+/** Names and tags people read: any writing, but nothing that could hide or forge a line of a table. */
+export const displayName = z
+  .string()
+  .check(z.regex(new RegExp(`^${DISPLAY_NAME.source}$`, "u"), DISPLAY_NAME_RULE));
+/** As {@link displayName}; an empty text removes. */
+export const displayNameOrEmpty = z
+  .string()
+  .check(z.regex(new RegExp(`^(?:${DISPLAY_NAME.source})?$`, "u"), DISPLAY_NAME_RULE));
+export const runTags = z.array(displayName.check(z.maxLength(100))).check(z.maxLength(50));
 export const json: z.ZodMiniType<unknown> = z.unknown();
 
 export const pageQuery = z.object({

@@ -1,7 +1,18 @@
 import * as z from "zod/mini";
 import { retention } from "./cleanup.ts";
-import { nonNegativeInt, positiveInt, sha256 } from "./common.ts";
+import {
+  countUpTo,
+  displayName,
+  nonNegativeInt,
+  positiveInt,
+  rewardTimeoutMs,
+  runTags,
+  sha256,
+} from "./common.ts";
 import { checkpointId, modelRef } from "./model.ts";
+
+/** Sequences of one step: all are in memory at once. */
+const MAX_SEQUENCES = 65_536;
 
 /** Where on a hub rows came from: the revision is pinned to a commit. */
 export const datasetSource = z.strictObject({
@@ -35,7 +46,7 @@ export type UserCodeRef = z.infer<typeof userCodeRef>;
 export const rewardSetup = z.strictObject({
   code: userCodeRef,
   names: z.optional(z.array(z.string())),
-  timeoutMs: z._default(positiveInt, 10_000),
+  timeoutMs: z._default(rewardTimeoutMs, 10_000),
   /** Share of verdicts that may be missing before the run fails with the first cause. */
   maxMissingShare: z._default(z.number().check(z.gte(0), z.lte(1)), 0.2),
 });
@@ -46,21 +57,24 @@ export const adapterSpec = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("full") }),
   z.strictObject({
     kind: z.literal("lora"),
-    rank: z._default(positiveInt, 16),
+    rank: z._default(countUpTo(1_024), 16),
     /** Default: twice the rank. */
     alpha: z.optional(z.number().check(z.gt(0))),
     targets: z._default(
-      z.array(z.enum(["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"])),
+      z
+        .array(z.enum(["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]))
+        .check(z.minLength(1)),
       ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
     ),
   }),
 ]);
 
 export const rolloutSpec = z.strictObject({
-  promptsPerStep: z._default(positiveInt, 16),
-  samplesPerPrompt: z._default(positiveInt, 8),
-  maxTokens: z._default(positiveInt, 256),
-  temperature: z._default(z.number().check(z.gt(0), z.lte(4)), 1),
+  promptsPerStep: z._default(countUpTo(4_096), 16),
+  samplesPerPrompt: z._default(countUpTo(1_024), 8),
+  maxTokens: z._default(countUpTo(131_072), 256),
+  /** Scores are divided by it, in sampling and in learning: next to 0 they overflow. */
+  temperature: z._default(z.number().check(z.gte(0.01), z.lte(4)), 1),
   topP: z._default(z.number().check(z.gt(0), z.lte(1)), 1),
   topK: z._default(nonNegativeInt, 0),
   /** Handed to the chat template, for example `{ enable_thinking: false }`. */
@@ -79,22 +93,22 @@ export const grpoAlgorithm = z.strictObject({
 
 export const sftAlgorithm = z.strictObject({
   kind: z.literal("sft"),
-  batchSize: z._default(positiveInt, 16),
+  batchSize: z._default(countUpTo(MAX_SEQUENCES), 16),
 });
 
 export const algorithmSpec = z.discriminatedUnion("kind", [grpoAlgorithm, sftAlgorithm]);
 
 export const trainerSpec = z.strictObject({
-  steps: z.number().check(z.int()),
-  learningRate: z._default(z.number().check(z.gt(0)), 2e-4),
+  steps: z.number().check(z.int(), z.lte(10_000_000)),
+  learningRate: z._default(z.number().check(z.gt(0), z.lte(10)), 2e-4),
   warmupSteps: z._default(nonNegativeInt, 0),
   schedule: z._default(z.enum(["constant", "linear", "cosine"]), "constant"),
-  beta1: z._default(z.number(), 0.9),
-  beta2: z._default(z.number(), 0.95),
-  epsilon: z._default(z.number(), 1e-8),
+  beta1: z._default(z.number().check(z.gte(0), z.lt(1)), 0.9),
+  beta2: z._default(z.number().check(z.gte(0), z.lt(1)), 0.95),
+  epsilon: z._default(z.number().check(z.gt(0)), 1e-8),
   weightDecay: z._default(z.number().check(z.gte(0)), 0),
   maxGradNorm: z._default(z.number().check(z.gt(0)), 1),
-  microBatchSize: z._default(positiveInt, 128),
+  microBatchSize: z._default(countUpTo(MAX_SEQUENCES), 128),
   /** A checkpoint every N steps; the last step always saves. */
   saveEvery: z.optional(positiveInt),
 });
@@ -127,8 +141,8 @@ export type Webhook = z.infer<typeof webhook>;
 export const runSpec = z
   .strictObject({
     kind: z.enum(["rl", "sft"]),
-    name: z.optional(z.string()),
-    tags: z._default(z.array(z.string()), []),
+    name: z.optional(displayName),
+    tags: z._default(runTags, []),
     model: modelRef,
     adapter: z._default(adapterSpec, { kind: "full" }),
     dataset: datasetRef,
@@ -166,6 +180,14 @@ export const runSpec = z
     z.refine((spec) => (spec.kind === "sft") === (spec.algorithm.kind === "sft"), {
       path: ["algorithm", "kind"],
       message: 'must be "sft" for kind sft and "grpo" for kind rl',
+    }),
+    z.refine(({ rollout }) => rollout.promptsPerStep * rollout.samplesPerPrompt <= MAX_SEQUENCES, {
+      path: ["rollout", "samplesPerPrompt"],
+      message: `times promptsPerStep must be at most ${MAX_SEQUENCES}: a step keeps all its samples in memory`,
+    }),
+    z.refine(({ algorithm, rollout }) => algorithm.kind !== "grpo" || rollout.samplesPerPrompt > 1, {
+      path: ["rollout", "samplesPerPrompt"],
+      message: "must be at least 2 for grpo: a group of one has no advantage",
     }),
   );
 export type RunSpec = z.infer<typeof runSpec>;

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { nonNegativeInt, timestampMs } from "./common.ts";
+import { displayNameOrEmpty, nonNegativeInt, runTags, timestampMs } from "./common.ts";
 import { failure } from "./errors.ts";
 import { runSpec } from "./run-spec.ts";
 
@@ -68,8 +68,8 @@ export type Run = z.infer<typeof run>;
 
 /** `PATCH /runs/:id`: what people say about a run. What is absent stays; an empty text removes. */
 export const updateRun = z.strictObject({
-  name: z.optional(z.string().check(z.maxLength(200))),
-  tags: z.optional(z.array(z.string().check(z.minLength(1), z.maxLength(100))).check(z.maxLength(50))),
+  name: z.optional(displayNameOrEmpty),
+  tags: z.optional(runTags),
   notes: z.optional(z.string().check(z.maxLength(10_000))),
   archived: z.optional(z.boolean()),
 });

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { positiveInt, sha256, timestampMs } from "./common.ts";
+import { positiveInt, rewardTimeoutMs, sha256, timestampMs } from "./common.ts";
 import { rewardRow, verdict } from "./rollout.ts";
 
 export const userCodeExport = z.object({
@@ -30,7 +30,7 @@ export type UserCodeRecord = z.infer<typeof userCodeRecord>;
 export const judgeRequest = z.strictObject({
   rows: z.array(rewardRow),
   names: z.optional(z.array(z.string())),
-  timeoutMs: z._default(positiveInt, 10_000),
+  timeoutMs: z._default(rewardTimeoutMs, 10_000),
   /** Names of secrets to grant. Default: none. */
   secrets: z._default(z.array(z.string()), []),
 });

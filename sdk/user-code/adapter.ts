@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { timerMs } from "../schema/timer-ms.ts";
 import type { IsolateOutcome, IsolateRequest, UserCodeExport } from "../schema/user-code.ts";
 import { capConsole } from "./console.ts";
 import { definitionOf } from "./definition.ts";
@@ -107,7 +108,7 @@ function toolOutcome(value: unknown): IsolateOutcome {
 async function withDeadline(work: Promise<unknown>, timeoutMs: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const deadline = new Promise((resolve) => {
-    timer = setTimeout(resolve, timeoutMs);
+    timer = setTimeout(resolve, timerMs(timeoutMs));
   });
   await Promise.race([work, deadline]);
   clearTimeout(timer);

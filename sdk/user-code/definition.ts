@@ -4,6 +4,9 @@
  */
 const mark = Symbol.for("spotter.user-code");
 
+/** Of one row or call. The same bound as in the run spec, which is too large to be in every bundle. */
+const MAX_TIMEOUT_MS = 3_600_000;
+
 export interface Definition {
   kind: "reward" | "tool" | "environment";
   weight?: number;
@@ -49,6 +52,10 @@ export const must = {
   beFinite: (value: unknown) => (Number.isFinite(value) ? undefined : "must be a finite number"),
   bePositive: (value: unknown) =>
     Number.isFinite(value) && Number(value) > 0 ? undefined : "must be a number above 0",
+  beTimeoutMs: (value: unknown) =>
+    Number.isFinite(value) && Number(value) > 0 && Number(value) <= MAX_TIMEOUT_MS
+      ? undefined
+      : `must be a number above 0 and at most ${MAX_TIMEOUT_MS} (an hour)`,
   beBoolean: (value: unknown) => (typeof value === "boolean" ? undefined : "must be true or false"),
   beText: (value: unknown) => (typeof value === "string" ? undefined : "must be text"),
   beFunction: (value: unknown) => (typeof value === "function" ? undefined : "must be a function"),

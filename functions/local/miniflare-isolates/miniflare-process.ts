@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import type { Miniflare, MiniflareOptions } from "miniflare";
 import { Client } from "undici";
+import { timerMs } from "../../../sdk/schema/timer-ms.ts";
 import { IsolateFailure } from "../isolate-host/failure.ts";
 import type { IsolateProcess, StartParams } from "../isolate-host/isolate.ts";
 import { BUNDLE_MODULE, COMPATIBILITY_DATE, MAIN_MODULE } from "../isolate-host/main-module.ts";
@@ -108,7 +109,7 @@ function processOf(instance: Miniflare, url: URL): IsolateProcess {
     end,
     async request(body, timeoutMs, signal) {
       signal?.throwIfAborted();
-      const deadline = AbortSignal.timeout(timeoutMs);
+      const deadline = AbortSignal.timeout(timerMs(timeoutMs));
       const stop = signal ? AbortSignal.any([deadline, signal]) : deadline;
       try {
         const reply = await client.request({
@@ -144,7 +145,7 @@ async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const failure = new IsolateFailure("timeout", `the isolate did not start within ${timeoutMs} ms`);
-    timer = setTimeout(() => reject(failure), timeoutMs);
+    timer = setTimeout(() => reject(failure), timerMs(timeoutMs));
   });
   try {
     return await Promise.race([work, late]);

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "undici";
+import { timerMs } from "../../../sdk/schema/timer-ms.ts";
 import { failureOfExit, IsolateFailure } from "../isolate-host/failure.ts";
 import { BUNDLE_MODULE, MAIN_MODULE } from "../isolate-host/main-module.ts";
 import type { IsolateProcess, StartParams } from "../isolate-host/isolate.ts";
@@ -94,7 +95,7 @@ function processOf(
         stop.abort();
       };
       const onAbort = () => stopFor("caller");
-      const timer = setTimeout(() => stopFor("timeout"), timeoutMs);
+      const timer = setTimeout(() => stopFor("timeout"), timerMs(timeoutMs));
       const unwatch = launcher.limitsMemory
         ? undefined
         : watchMemory(pid, BASE_MIB + 2 * memoryMiB, () => stopFor("memory"));
@@ -172,7 +173,7 @@ async function listening(
   const control = child.stdio[3];
   if (!control) throw new IsolateFailure("isolate_crashed", "the isolate has no control pipe");
   const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(), timeoutMs);
+  const timer = setTimeout(() => abort.abort(), timerMs(timeoutMs));
   try {
     const failure = await Promise.race([
       once(control, "data", { signal: abort.signal }).then(() => undefined),

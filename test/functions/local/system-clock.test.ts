@@ -25,3 +25,11 @@ it("does not keep a process alive", async () => {
   const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "inherit" });
   expect(await once(child, "exit")).toEqual([0, null]);
 });
+
+it("waits where no timer can hold the time, instead of calling at once", () => {
+  vi.useFakeTimers();
+  const called = vi.fn();
+  systemClock().after(2 ** 31, called);
+  vi.advanceTimersByTime(60_000);
+  expect(called).not.toHaveBeenCalled();
+});
