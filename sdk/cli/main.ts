@@ -3,6 +3,7 @@ import { SpotterError } from "../schema/errors.ts";
 import { createContext, printJson, type CliContext, type CliStreams } from "./context.ts";
 import { readHidden } from "./read-hidden.ts";
 import { createProgram } from "./program.ts";
+import { printable } from "./render/visible.ts";
 
 /** Exit codes: done, failed, bad input, interrupted. */
 const DONE = 0;
@@ -62,9 +63,9 @@ function errorText(context: CliContext, error: SpotterError): string {
   const { red, dim, bold } = context.colors;
   const stack = error.code === "internal" && error.cause instanceof Error ? (error.cause.stack ?? "") : "";
   return [
-    `${red(bold("error"))} ${error.message} ${dim(`[${error.code}]`)}`,
+    `${red(bold("error"))} ${printable(error.message)} ${dim(`[${error.code}]`)}`,
     ...(stack ? [dim(stack)] : []),
-    ...(error.hint ? [`${bold("hint")}  ${context.hint(error.hint)}`] : []),
+    ...(error.hint ? [`${bold("hint")}  ${context.hint(printable(error.hint))}`] : []),
     "",
   ].join("\n");
 }

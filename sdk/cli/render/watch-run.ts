@@ -5,6 +5,7 @@ import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../run.ts";
 import { advance, etaMs, figures, newProgress, type RunProgress } from "./run-progress.ts";
 import { durationText } from "./time.ts";
+import { printable } from "./visible.ts";
 import { waitingText } from "./waiting.ts";
 
 export interface WatchRunParams {
@@ -86,7 +87,7 @@ function terminalView(out: Writable, steps: number): View {
     show(progress, before, { body }) {
       if (body.type === "log" && body.level !== "debug" && body.level !== "info") {
         bar.stop();
-        out.write(`${yellow(body.level)} ${body.message}\n`);
+        out.write(`${yellow(body.level)} ${printable(body.message)}\n`);
         bar.start(steps, progress.step, { line: lineOf(progress) });
       } else if (progress !== before) {
         bar.update(progress.step, { line: lineOf(progress) });
@@ -114,7 +115,7 @@ function plainView(out: Writable, indent: string): View {
   return {
     show(progress, before, { atMs, body }) {
       if (body.type === "log" && body.level !== "debug" && body.level !== "info") {
-        out.write(`${indent}${body.level}: ${body.message}\n`);
+        out.write(`${indent}${body.level}: ${printable(body.message)}\n`);
       }
       const isNews = progress.state !== before.state || progress.waitingFor !== before.waitingFor;
       if (isNews || atMs - shownAtMs >= LINE_EVERY_MS || tenthOf(progress) > shownTenth)
