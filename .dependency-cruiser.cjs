@@ -9,7 +9,7 @@ module.exports = {
     rule("functions-only-schema", { path: "^functions/" }, { path: "^(sdk|engine|infra)/", pathNot: "^sdk/schema/" },
       "the control plane knows the wire contract only"),
     rule("functions-through-ports",
-      { path: "^functions/", pathNot: "^functions/(local|aws|lambda)/|^functions/(node|gateway)\\.ts$" },
+      { path: "^functions/", pathNot: "^functions/(local|aws|lambda)/|^functions/(node|gateway|archive|dev)\\.ts$" },
       { path: "^functions/(local|aws)/" }, "adapters are wired up in the entries"),
     rule("engine-only-schema", { path: "^engine/" }, { path: "^(sdk|functions|infra)/", pathNot: "^sdk/schema/" },
       "a container knows a URL and a job token"),
