@@ -66,7 +66,9 @@ async function lossOf({ engine, codec, rows, signal }: EvaluateParams): Promise<
     const sequences = rows
       .slice(first, first + CHUNK)
       .flatMap((row, offset) =>
-        row.completion === undefined ? [] : [sftSequence(codec, row, first + offset)],
+        row.completion === undefined
+          ? []
+          : [sftSequence(codec, row, `evalDataset row ${first + offset + 1}`)],
       );
     const logprobs = await engine.score(
       sequences.map((sequence) => sequence.ids),

@@ -9,12 +9,12 @@ import type { EngineApi, EngineSetup, TrainerSetup } from "../onnx/engine-api.ts
 import type { TextModel } from "../onnx/text/text-model.ts";
 import { createBatches, type Batches } from "./batches.ts";
 import { trainLoop } from "./loop.ts";
+import { longestSequence, type MetRow } from "./lengths.ts";
 import { createProgress } from "./progress.ts";
 import { readRows } from "./rows.ts";
-import { sftSequence } from "./sft-step.ts";
 import { startingPoint, type StartingPoint } from "./starting-point.ts";
 import { rowsPerStep } from "./steps.ts";
-import { createPromptCodec, type PromptCodec } from "./text.ts";
+import { createPromptCodec } from "./text.ts";
 
 export interface TrainParts {
   startEngine: (setup: EngineSetup) => Promise<EngineApi>;
@@ -45,7 +45,8 @@ export async function runTraining(
     const rows = await fetchRows(client, job.dataset, workDir);
     const evalRows = job.evalDataset && (await fetchRows(client, job.evalDataset, workDir));
     const batches = createBatches({ seed: spec.seed, rows: rows.length, perStep: rowsPerStep(spec) });
-    const maxPositions = longestSequence(spec, codec, start, batches, rows, evalRows ?? []);
+    const met = metRows(spec, start, batches, rows, evalRows ?? []);
+    const maxPositions = await longestSequence(spec, codec, met);
     await using engine = disposable(await parts.startEngine(engineSetup(job, start, maxPositions)));
     if (start.trainerDir !== undefined) await engine.api.loadTrainerState(start.trainerDir);
     log.info(`training steps ${start.finishedSteps + 1} to ${spec.trainer.steps}, ${rows.length} rows`);
@@ -77,30 +78,22 @@ async function fetchRows(
   return readRows(path, file.path);
 }
 
-/** The longest prompt and completion the run can meet: the engine sets memory aside for no more. */
-function longestSequence(
+/** Every row the run will meet, of both datasets. */
+function metRows(
   spec: RunSpec,
-  codec: PromptCodec,
-  start: StartingPoint,
+  { inheritedSteps, finishedSteps }: StartingPoint,
   batches: Batches,
   rows: DatasetRow[],
   evalRows: DatasetRow[],
-): number {
-  const { inheritedSteps, finishedSteps } = start;
+): MetRow[] {
   const used = batches.rowsUsed(inheritedSteps + finishedSteps + 1, inheritedSteps + spec.trainer.steps);
-  const met = [
-    ...used.map((index) => ({ row: rows[index], index })),
-    ...evalRows.map((row, index) => ({ row, index })),
+  return [
+    ...used.flatMap((index) => {
+      const row = rows[index];
+      return row === undefined ? [] : [{ row, where: `dataset row ${index + 1}` }];
+    }),
+    ...evalRows.map((row, index) => ({ row, where: `evalDataset row ${index + 1}` })),
   ];
-  let longest = 1;
-  for (const { row, index } of met) {
-    if (row === undefined) continue;
-    if (spec.rewards !== undefined)
-      longest = Math.max(longest, codec.promptIds(row).length + spec.rollout.maxTokens);
-    if (spec.kind === "sft" && row.completion !== undefined)
-      longest = Math.max(longest, sftSequence(codec, row, index + 1).ids.length);
-  }
-  return Math.min(longest, codec.contextLength);
 }
 
 function engineSetup(job: TrainJob, start: StartingPoint, maxPositions: number): EngineSetup {

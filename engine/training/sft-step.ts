@@ -10,22 +10,15 @@ import type { PromptCodec } from "./text.ts";
  *
  * @throws SpotterError `dataset_invalid` without a completion, `context_length_exceeded` when it is too long.
  */
-export function sftSequence(codec: PromptCodec, row: DatasetRow, number: number): TrainSequence {
-  const where = `dataset row ${number}`;
+export function sftSequence(codec: PromptCodec, row: DatasetRow, where: string): TrainSequence {
   if (row.completion === undefined)
     throw new SpotterError("dataset_invalid", `${where} has no completion to learn.`, {
       where,
       hint: "Give every row a completion, or use kind rl.",
     });
-  const promptIds = codec.promptIds(row);
-  const answerIds = codec.completionIds(row, row.completion);
+  const { promptIds, answerIds } = encoded(codec, row, row.completion, where);
   const ids = [...promptIds, ...answerIds];
-  if (ids.length > codec.contextLength)
-    throw new SpotterError(
-      "context_length_exceeded",
-      `${where} has ${ids.length} tokens and the model takes ${codec.contextLength}.`,
-      { where, hint: "Shorten the row, or use a model with a longer context." },
-    );
+  if (ids.length > codec.contextLength) throw tooLong(where, codec.contextLength);
   const mask = [...promptIds.map(() => 0), ...answerIds.map(() => 1)];
   return { ids, mask, advantages: mask };
 }
@@ -54,4 +47,27 @@ export async function sftStep(
     completion_tokens: trained.tokens,
     lr: learningRate,
   };
+}
+
+function encoded(
+  codec: PromptCodec,
+  row: DatasetRow,
+  completion: string,
+  where: string,
+): { promptIds: number[]; answerIds: number[] } {
+  try {
+    return { promptIds: codec.promptIds(row), answerIds: codec.completionIds(row, completion) };
+  } catch (error) {
+    if (SpotterError.is(error) && error.code === "context_length_exceeded")
+      throw tooLong(where, codec.contextLength);
+    throw error;
+  }
+}
+
+function tooLong(where: string, contextLength: number): SpotterError {
+  return new SpotterError(
+    "context_length_exceeded",
+    `${where} has more than the ${contextLength} tokens the model takes.`,
+    { where, hint: "Shorten the row, or use a model with a longer context." },
+  );
 }

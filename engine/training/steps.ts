@@ -54,7 +54,7 @@ export async function runStep(context: StepContext): Promise<RlStepResult> {
     });
   }
   progress.phase("train", step, spec.trainer.steps);
-  const sequences = picked.map(({ row, index }) => sftSequence(codec, row, index + 1));
+  const sequences = picked.map(({ row, index }) => sftSequence(codec, row, `dataset row ${index + 1}`));
   return {
     metrics: await sftStep(engine, spec, sequences, learningRate),
     rollouts: [],

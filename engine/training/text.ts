@@ -8,9 +8,9 @@ import { flattenMessages } from "../serve/flatten-messages.ts";
 
 /** Dataset rows to token ids and sampled ids to text, for one model and one set of template variables. */
 export interface PromptCodec {
-  /** Rendered once a row. */
+  /** Rendered once a row. Throws `context_length_exceeded` where no token of an answer would fit. */
   promptIds(row: DatasetRow): number[];
-  /** What the model should answer, up to and including the token that ends its turn. */
+  /** What the model should answer, up to and including the token that ends its turn. Throws as `promptIds`. */
   completionIds(row: DatasetRow, completion: string): number[];
   /** Without control tokens. */
   decode(ids: readonly number[]): string;
@@ -27,7 +27,7 @@ interface Prompt {
 
 /** @throws SpotterError `model_unsupported` when the model has no chat template. */
 export function createPromptCodec(model: TextModel, variables: Record<string, unknown>): PromptCodec {
-  const { chatTemplate, tokenizer, stopIds } = model;
+  const { chatTemplate, tokenizer, stopIds, contextLength } = model;
   if (chatTemplate === undefined) throw noTemplate();
   const known = new Map<DatasetRow, Prompt>();
 
@@ -38,7 +38,8 @@ export function createPromptCodec(model: TextModel, variables: Record<string, un
       row.chatTemplate === false
         ? bareText(row)
         : (chatTemplate?.render(messagesOf(row), { variables }) ?? "");
-    const prompt = { text, ids: tokenizer.encode(text) };
+    const prompt = { text, ids: encode(text) };
+    if (prompt.ids.length >= contextLength) throw tooLong(contextLength);
     known.set(row, prompt);
     return prompt;
   }
@@ -46,7 +47,7 @@ export function createPromptCodec(model: TextModel, variables: Record<string, un
   return {
     promptIds: (row) => promptOf(row).ids,
     completionIds: (row, completion) => {
-      const ids = tokenizer.encode(
+      const ids = encode(
         row.chatTemplate === false
           ? completion
           : answerText(chatTemplate, promptOf(row).text, messagesOf(row), completion, variables),
@@ -61,8 +62,21 @@ export function createPromptCodec(model: TextModel, variables: Record<string, un
       return parsed(new ResponseParser({ family: model.responseFamily, startsInReasoning }), text);
     },
     stopIds,
-    contextLength: model.contextLength,
+    contextLength,
   };
+
+  function encode(text: string): number[] {
+    if (tokenizer.mayFit(text, contextLength)) return tokenizer.encode(text);
+    throw tooLong(contextLength);
+  }
+}
+
+function tooLong(contextLength: number): SpotterError {
+  return new SpotterError(
+    "context_length_exceeded",
+    `A row has more than the ${contextLength} tokens the model takes.`,
+    { hint: "Shorten it, or use a model with a longer context." },
+  );
 }
 
 /** What a row without the chat template asks: its messages' texts as they stand, a blank line between them. */

@@ -13,6 +13,7 @@ export const characterModel = {
       [...text].map((character) =>
         character === "$" ? EOS : character === "^" ? START : character.charCodeAt(0),
       ),
+    mayFit: (text: string, maxTokens: number) => text.length <= maxTokens,
     decode: (ids: readonly number[]) => String.fromCharCode(...ids.filter((id) => id > START)),
   },
   chatTemplate: new ChatTemplate(

@@ -113,6 +113,19 @@ describe("rl run", () => {
     expect(Object.keys(evaluated[0]?.metrics ?? {}).every((name) => name.startsWith("eval/"))).toBe(true);
   });
 
+  it("names every row that does not fit before it begins, of both datasets", async () => {
+    const long = promptRow("x".repeat(64));
+    expect(await fixture.train({}, { rows: [...rows, long], evalRows: [promptRow("fits"), long] })).toBe(1);
+    expect(fixture.exit()?.failure).toMatchObject({
+      code: "context_length_exceeded",
+      message: "2 of 8 rows do not fit the model's 64 tokens: dataset row 6, evalDataset row 2.",
+    });
+    expect(fixture.engines).toEqual([]);
+    const all = Array.from({ length: 12 }, () => promptRow("x".repeat(100_000)));
+    expect(await fixture.train({ trainer: { steps: 6 } }, { rows: all })).toBe(1);
+    expect(fixture.exit()?.failure?.message).toContain("dataset row 10 and 2 more.");
+  });
+
   it("sets memory aside for no more than it can meet", async () => {
     await fixture.train({}, { rows });
     expect(fixture.engines[0]?.setup.maxPositions).toBe("three|^".length + 8);

@@ -18,7 +18,7 @@ function codec(template?: string) {
 
 describe("sft sequences", () => {
   it("learn the completion and the end of the turn, token by token", () => {
-    const sequence = sftSequence(codec(), promptRow("hi", "yo"), 1);
+    const sequence = sftSequence(codec(), promptRow("hi", "yo"), "dataset row 1");
     expect(sequence.ids).toEqual(ids("hi|^yo$"));
     expect(sequence.mask).toEqual([0, 0, 0, 0, 1, 1, 1]);
   });
@@ -26,23 +26,23 @@ describe("sft sequences", () => {
   it("fall back to the bare completion where the template rewrites answers", () => {
     const rewriting =
       "{%- for m in messages -%}{{ loop.length }}{{ m.content }}|{%- endfor -%}{%- if add_generation_prompt -%}^{%- endif -%}";
-    const sequence = sftSequence(codec(rewriting), promptRow("hi", "yo"), 1);
+    const sequence = sftSequence(codec(rewriting), promptRow("hi", "yo"), "dataset row 1");
     expect(sequence.ids).toEqual(ids("1hi|^yo$"));
     expect(sequence.mask).toEqual([0, 0, 0, 0, 0, 1, 1, 1]);
   });
 
   it("continue the bare text of rows without a chat template", () => {
     const row = { ...promptRow("hi", "yo"), chatTemplate: false };
-    const sequence = sftSequence(codec(), row, 1);
+    const sequence = sftSequence(codec(), row, "dataset row 1");
     expect(sequence.ids).toEqual(ids("hiyo$"));
     expect(sequence.mask).toEqual([0, 0, 1, 1, 1]);
   });
 
   it("name the row that has no completion or is too long", () => {
-    expect(() => sftSequence(codec(), promptRow("hi"), 7)).toThrow(
+    expect(() => sftSequence(codec(), promptRow("hi"), "dataset row 7")).toThrow(
       expect.objectContaining({ code: "dataset_invalid", where: "dataset row 7" }),
     );
-    expect(() => sftSequence(codec(), promptRow("hi", "y".repeat(80)), 7)).toThrow(
+    expect(() => sftSequence(codec(), promptRow("hi", "y".repeat(80)), "dataset row 7")).toThrow(
       expect.objectContaining({ code: "context_length_exceeded", where: "dataset row 7" }),
     );
   });

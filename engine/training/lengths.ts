@@ -1,0 +1,69 @@
+import { setImmediate } from "node:timers/promises";
+import type { DatasetRow } from "../../sdk/schema/dataset.ts";
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import type { RunSpec } from "../../sdk/schema/run-spec.ts";
+import { sftSequence } from "./sft-step.ts";
+import type { PromptCodec } from "./text.ts";
+
+/** A row that the run will meet. */
+export interface MetRow {
+  row: DatasetRow;
+  /** As errors name it: `dataset row 3`, counted from 1. */
+  where: string;
+}
+
+/** Heartbeats share the thread: encoding many rows must not silence them. */
+const BREATHE_EVERY_MS = 50;
+const NAMED = 10;
+
+/**
+ * The longest prompt and completion the run can meet, in tokens: the engine sets memory aside for no more.
+ *
+ * @throws SpotterError `context_length_exceeded` naming the rows that do not fit, before the first step and
+ *   not in the middle of the run.
+ */
+export async function longestSequence(
+  spec: Pick<RunSpec, "kind" | "rewards" | "rollout">,
+  codec: PromptCodec,
+  met: readonly MetRow[],
+): Promise<number> {
+  const tooLong: string[] = [];
+  let longest = 1;
+  let breathedAtMs = performance.now();
+  for (const { row, where } of met) {
+    try {
+      longest = Math.max(longest, lengthOf(spec, codec, row, where));
+    } catch (error) {
+      if (!SpotterError.is(error) || error.code !== "context_length_exceeded") throw error;
+      tooLong.push(where);
+    }
+    if (performance.now() - breathedAtMs < BREATHE_EVERY_MS) continue;
+    await setImmediate();
+    breathedAtMs = performance.now();
+  }
+  if (tooLong.length > 0) throw doNotFit(tooLong, met.length, codec.contextLength);
+  return Math.min(longest, codec.contextLength);
+}
+
+/** @throws SpotterError `context_length_exceeded`. */
+function lengthOf(
+  { kind, rewards, rollout }: Pick<RunSpec, "kind" | "rewards" | "rollout">,
+  codec: PromptCodec,
+  row: DatasetRow,
+  where: string,
+): number {
+  const sampled = rewards === undefined ? 0 : codec.promptIds(row).length + rollout.maxTokens;
+  const learnt =
+    kind === "sft" && row.completion !== undefined ? sftSequence(codec, row, where).ids.length : 0;
+  return Math.max(sampled, learnt);
+}
+
+function doNotFit(tooLong: string[], rows: number, contextLength: number): SpotterError {
+  const more = tooLong.length > NAMED ? ` and ${tooLong.length - NAMED} more` : "";
+  return new SpotterError(
+    "context_length_exceeded",
+    `${tooLong.length} of ${rows} rows do not fit the model's ${contextLength} tokens: ` +
+      `${tooLong.slice(0, NAMED).join(", ")}${more}.`,
+    { where: tooLong[0], hint: "Shorten or remove these rows, or use a model with a longer context." },
+  );
+}
