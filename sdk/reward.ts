@@ -28,7 +28,7 @@ export interface RewardArgs {
   completion: { tokens: number; finishReason: string };
 }
 
-/** A finite number, or one with named extra numbers and a reason that are kept beside it. */
+/** A number from -1e6 to 1e6, or one with named extra numbers and a reason that are kept beside it. */
 export type RewardResult = number | { score: number; metrics?: Record<string, number>; reason?: string };
 
 export type RewardFunction = (

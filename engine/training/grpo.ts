@@ -8,6 +8,8 @@ const EPSILON = 1e-4;
  * answers to the same prompt, divided by the group's (population) standard deviation where `normalizeStd`.
  *
  * A sample without a verdict (`undefined`) takes no part: it neither gets an advantage nor moves the mean.
+ * A reward that is no finite number counts as none.
+ *
  * A group that has nothing to tell its samples apart returns `undefined` for all of them.
  *
  * @example
@@ -17,12 +19,15 @@ export function groupAdvantages(
   rewards: readonly (number | undefined)[],
   normalizeStd: boolean,
 ): (number | undefined)[] {
-  const known = rewards.filter((reward) => reward !== undefined);
+  const known = rewards.filter((reward) => reward !== undefined && Number.isFinite(reward)) as number[];
   const mean = meanOf(known);
   const std = standardDeviation(known);
-  if (known.length < 2 || std < FLAT) return rewards.map(() => undefined);
+  // Rewards so large that their squares overflow compare as little as equal ones.
+  if (known.length < 2 || std < FLAT || !Number.isFinite(std)) return rewards.map(() => undefined);
   const scale = normalizeStd ? std + EPSILON : 1;
-  return rewards.map((reward) => (reward === undefined ? undefined : (reward - mean) / scale));
+  return rewards.map((reward) =>
+    reward === undefined || !Number.isFinite(reward) ? undefined : (reward - mean) / scale,
+  );
 }
 
 /** 0 for an empty list. */

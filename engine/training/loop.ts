@@ -3,6 +3,7 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Rollout } from "../../sdk/schema/rollout.ts";
 import type { JobClient } from "../agent.ts";
+import type { ContainerLog } from "../agent/log.ts";
 import type { EngineApi } from "../onnx/engine-api.ts";
 import type { Batches } from "./batches.ts";
 import { saveCheckpoint } from "./checkpoints.ts";
@@ -25,6 +26,7 @@ export interface LoopParams {
   rows: DatasetRow[];
   evalRows: DatasetRow[] | undefined;
   batches: Batches;
+  log: Pick<ContainerLog, "warn">;
   /** Milliseconds of a clock that never goes back. */
   now: () => number;
 }
@@ -35,7 +37,12 @@ interface LoopState {
   saved: number;
   verdicts: VerdictCount;
   metrics: Record<string, number>;
+  /** Steps in a row, up to now, that had nothing to learn. */
+  flatSteps: number;
 }
+
+/** Then the run is told of it. */
+const MANY_FLAT_STEPS = 5;
 
 /**
  * Trains from where `start` stands to the last step. A cancelled run, a run out of time and a run whose
@@ -50,6 +57,7 @@ export async function trainLoop(params: LoopParams): Promise<"succeeded" | "canc
     saved: start.finishedSteps,
     verdicts: start.verdicts,
     metrics: {},
+    flatSteps: 0,
   };
   const uploads = createRolloutUploads(client);
   using stop = stopSignal([client.cancelled, client.ended], spec.limits.durationMs);
@@ -96,6 +104,7 @@ async function oneStep(
     tokens_per_s: (metrics.completion_tokens ?? 0) / Math.max(seconds, 1e-9),
   };
   progress.metrics(step, state.metrics);
+  warnOfFlatSteps(params, state);
   if (isDue(step, spec.evalEvery) && params.evalRows !== undefined) {
     progress.phase("evaluate", step, spec.trainer.steps);
     const evaluated = await evaluate({ ...params, rows: params.evalRows, signal });
@@ -103,6 +112,18 @@ async function oneStep(
     state.metrics = { ...state.metrics, ...evaluated };
   }
   if (isDue(step, spec.trainer.saveEvery) || step === spec.trainer.steps) await save(params, state);
+}
+
+/** Once in a run at most: the first time in a row is what people can act on. */
+function warnOfFlatSteps({ log }: LoopParams, state: LoopState): void {
+  if (state.flatSteps >= MANY_FLAT_STEPS) return;
+  state.flatSteps = state.metrics.groups_used === 0 ? state.flatSteps + 1 : 0;
+  if (state.flatSteps < MANY_FLAT_STEPS) return;
+  log.warn(
+    `All answers of each prompt score the same for ${MANY_FLAT_STEPS} steps: there is nothing to learn. ` +
+      "Let the rewards tell answers apart more finely, sample more answers a prompt, raise the temperature, " +
+      "or use prompts that the model sometimes gets right.",
+  );
 }
 
 async function save(params: LoopParams, state: LoopState): Promise<void> {

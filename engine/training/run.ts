@@ -61,6 +61,7 @@ export async function runTraining(
       rows,
       evalRows,
       batches,
+      log,
       now: parts.now,
     });
   } finally {

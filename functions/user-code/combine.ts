@@ -1,6 +1,8 @@
 import type { Verdict } from "../../sdk/schema/rollout.ts";
-import { rewardValue, type UserCodeExport } from "../../sdk/schema/user-code.ts";
+import { MAX_SCORE, rewardValue, type UserCodeExport } from "../../sdk/schema/user-code.ts";
 import type { IsolateResult } from "../ports/isolates.ts";
+
+const MAX_WEIGHTED = 1e12;
 
 /**
  * One rollout's verdict from what each reward gave. The total is 0 if any precondition scored 0, else the sum
@@ -38,7 +40,7 @@ function judgedOf(reward: UserCodeExport, result: IsolateResult | undefined): Ju
   const { weight = 1, precondition = false } = reward;
   // Most scores are plain numbers, and this runs for every one of them.
   if (typeof result.value === "number" && Number.isFinite(result.value)) {
-    return { score: { weight, precondition, score: result.value } };
+    return bounded(reward.name, { weight, precondition, score: result.value });
   }
   const parsed = rewardValue.safeParse(result.value);
   if (!parsed.success) {
@@ -46,7 +48,18 @@ function judgedOf(reward: UserCodeExport, result: IsolateResult | undefined): Ju
     return { error: { code: "reward_invalid", message } };
   }
   const value = typeof parsed.data === "number" ? { score: parsed.data } : parsed.data;
-  return { score: { weight, precondition, ...value } };
+  return bounded(reward.name, { weight, precondition, ...value });
+}
+
+/** What is added up and squared later must not overflow there, where no reward could be named. */
+function bounded(name: string, score: Score): Judged {
+  const weighted = score.weight * score.score;
+  if (Math.abs(score.score) <= MAX_SCORE && Math.abs(weighted) <= MAX_WEIGHTED) return { score };
+  const what =
+    Math.abs(score.score) > MAX_SCORE
+      ? `it returned ${score.score}; a score is at most ${MAX_SCORE} and at least -${MAX_SCORE}`
+      : `its weight times its score is ${weighted}; ${MAX_WEIGHTED} is the most`;
+  return { error: { code: "reward_invalid", message: `${name}: ${what}` } };
 }
 
 function totalOf(scores: Score[]): number {

@@ -36,7 +36,10 @@ export const judgeRequest = z.strictObject({
 });
 export const judgeResponse = z.object({ verdicts: z.array(verdict) });
 
-/** What a reward may return. */
+/** Of a score, up and down. What is larger drowns every other reward, and rounding the differences. */
+export const MAX_SCORE = 1e6;
+
+/** What a reward may return; scores from -{@link MAX_SCORE} to {@link MAX_SCORE}. */
 export const rewardValue = z.union([
   z.number(),
   z.strictObject({

@@ -3,6 +3,8 @@ import type { IsolateOutcome } from "../schema/user-code.ts";
 const MAX_REASON = 2_000;
 const MAX_METRICS = 64;
 const MAX_METRIC_NAME = 100;
+/** As `MAX_SCORE` of the schema, which is too large to be in every bundle. */
+const MAX_SCORE = 1e6;
 /** Of a name or value inside a message. */
 const MAX_SHOWN = 200;
 
@@ -12,7 +14,8 @@ const MAX_SHOWN = 200;
  */
 export function rewardOutcome(value: unknown): IsolateOutcome {
   if (typeof value === "number") {
-    return Number.isFinite(value) ? { value } : invalid(`it returned ${value}`, "a score must be finite");
+    const bad = badScore(value);
+    return bad ? invalid(`it returned ${value}`, bad) : { value };
   }
   if (typeof value === "boolean") return invalid(`it returned ${value}`, "return 1 or 0");
   if (Array.isArray(value)) {
@@ -39,6 +42,8 @@ function objectOutcome(value: Record<string, unknown>): IsolateOutcome {
   if (typeof score !== "number" || !Number.isFinite(score)) {
     return invalid(`it returned { score: ${nameOf(score)} }`, "score must be a finite number");
   }
+  const bad = badScore(score);
+  if (bad) return invalid(`it returned { score: ${score} }`, bad);
   if (reason !== undefined && typeof reason !== "string")
     return invalid(`its reason is ${nameOf(reason)}`, "use text");
   if (metrics !== undefined && (typeof metrics !== "object" || metrics === null || Array.isArray(metrics))) {
@@ -53,8 +58,12 @@ function objectOutcome(value: Record<string, unknown>): IsolateOutcome {
     const what = `the name of metric "${long[0].slice(0, 40)}..." has ${long[0].length} characters`;
     return invalid(what, `${MAX_METRIC_NAME} are the most`);
   }
-  const bad = entries.find(([, number]) => !Number.isFinite(number));
-  if (bad) return invalid(`its metric "${bad[0]}" is ${nameOf(bad[1])}`, "metrics must be finite numbers");
+  const badMetric = entries.find(([, number]) => !Number.isFinite(number));
+  if (badMetric)
+    return invalid(
+      `its metric "${badMetric[0]}" is ${nameOf(badMetric[1])}`,
+      "metrics must be finite numbers",
+    );
   return {
     value: {
       score,
@@ -62,6 +71,13 @@ function objectOutcome(value: Record<string, unknown>): IsolateOutcome {
       ...(reason === undefined ? {} : { reason: reason.slice(0, MAX_REASON) }),
     },
   };
+}
+
+function badScore(score: number): string | undefined {
+  if (!Number.isFinite(score)) return "a score must be finite";
+  return Math.abs(score) <= MAX_SCORE
+    ? undefined
+    : `a score is at most ${MAX_SCORE} and at least -${MAX_SCORE}`;
 }
 
 function invalid(what: string, remedy: string): IsolateOutcome {

@@ -13,6 +13,8 @@ describe("group advantages", () => {
     { what: "rounding is not a difference", rewards: [0.1 + 0.2, 0.3], std: true, expected: [none, none] },
     { what: "one verdict has no group", rewards: [1, none, none], std: true, expected: [none, none, none] },
     { what: "no verdict at all", rewards: [none, none], std: true, expected: [none, none] },
+    { what: "what overflows", rewards: [1e308, -1e308], std: true, expected: [none, none] },
+    { what: "what is not finite", rewards: [1, Infinity, 3], std: false, expected: [-1, none, 1] },
     { what: "empty", rewards: [], std: true, expected: [] },
   ])("$what", ({ rewards, std, expected }) => {
     const advantages = groupAdvantages(rewards, std);

@@ -87,6 +87,26 @@ describe("rl run", () => {
     expect(fixture.plane.checkpoints.get(4)?.complete).toBe(true);
   });
 
+  it("says once that nothing was learnt for five steps in a row", async () => {
+    let judged = 0;
+    // The second step has something to learn, so the count begins anew.
+    fixture.plane.judge = (batch) => {
+      judged++;
+      return batch.map((_, index) => score(judged === 2 ? index : 1));
+    };
+    const warnings = () =>
+      fixture.plane.events.flatMap((event) =>
+        event.type === "log" && event.level === "warn" ? [event.message] : [],
+      );
+    expect(await fixture.train({ trainer: { steps: 6 } }, { rows })).toBe(0);
+    expect(warnings()).toEqual([]);
+    judged = 2;
+    expect(await fixture.train({ trainer: { steps: 12 } }, { rows })).toBe(0);
+    expect(warnings()).toEqual([
+      expect.stringContaining("All answers of each prompt score the same for 5 steps"),
+    ]);
+  });
+
   it("fails with the first cause when no reward gives a verdict", async () => {
     fixture.plane.judge = (judged) => judged.map(() => noVerdict("reward_failed", "x is not defined"));
     expect(await fixture.train({}, { rows })).toBe(1);

@@ -57,6 +57,19 @@ describe("combineVerdict", () => {
       expect([scores[name], errors[name]]).toEqual([undefined, undefined]);
   });
 
+  it.each([
+    ["a score", plain("a"), 1e300, "a: it returned 1e+300; a score is at most 1000000 and at least -1000000"],
+    ["a score below", plain("a"), { score: -1e7 }, "a: it returned -10000000; a score is at most"],
+    ["a weighted score", plain("a", 1e300), 2, "a: its weight times its score is 2e+300"],
+    ["a weight that overflows", plain("a", 1e308), 1e6, "a: its weight times its score is Infinity"],
+  ])("gives no verdict where %s is too large", (_, reward, value, message) => {
+    const verdict = combineVerdict([reward, plain("b")], [{ value }, { value: 1e6 }]);
+    expect(verdict.total).toBeUndefined();
+    expect(verdict.errors["a"]).toMatchObject({ code: "reward_invalid" });
+    expect(verdict.errors["a"]?.message).toContain(message);
+    expect(Object.keys(verdict.scores)).toEqual(["b"]);
+  });
+
   it("keeps reasons, metrics, weights, and the cause of what is missing", () => {
     const value = { score: 1, reason: "three lines", metrics: { lines: 3 } };
     expect(combineVerdict([plain("a", 2), plain("b")], [{ value }, failed])).toEqual({
