@@ -21,6 +21,38 @@ export function isRow(value: unknown): value is Row {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** As many bad rows are told at once. */
+const MAX_TOLD = 10;
+
+/** Collects what is wrong with rows, so that all of it is told at once. */
+export class RowFaults {
+  readonly told: SpotterError[] = [];
+  count = 0;
+
+  /** Takes note of a bad row, or of what was collected elsewhere; throws everything else on. */
+  add(error: unknown): void {
+    if (!SpotterError.is(error) || error.code !== "dataset_invalid") throw error;
+    // Another copy of this module may have collected them: its class is not this one.
+    const { told = [error], count = 1 } = (error.cause ?? {}) as Partial<RowFaults>;
+    this.told.push(...told.slice(0, MAX_TOLD - this.told.length));
+    this.count += count;
+  }
+
+  /** @throws SpotterError `dataset_invalid` if there is any, naming the first ten. */
+  throwIfAny(): void {
+    const [first] = this.told;
+    if (first === undefined) return;
+    if (this.count === 1) throw first;
+    const rest = this.count > this.told.length ? `; the first ${this.told.length}` : "";
+    const list = this.told.map(({ message }) => `\n  ${message}`).join("");
+    throw new SpotterError("dataset_invalid", `${this.count} rows are not valid${rest}:${list}`, {
+      where: first.where,
+      hint: first.hint,
+      cause: this,
+    });
+  }
+}
+
 /** A row lacks a column that a prompt needs. */
 export class MissingColumn extends Error {
   readonly hint: string;

@@ -1,10 +1,11 @@
 import { basename, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { SpotterError } from "./schema/errors.ts";
 import type { DatasetRow } from "./schema/dataset.ts";
 import type { DatasetSource } from "./schema/run-spec.ts";
+import { refuseEqualPrompts, refuseFault } from "./dataset-checks.ts";
 import { checkParams, type ParamTypes, withoutUndefined } from "./dataset-params.ts";
-import { invalidRow, isRow, placeOf, type Row } from "./dataset-rows.ts";
+import { invalidRow, isRow, placeOf, RowFaults, type Row } from "./dataset-rows.ts";
+import { filePath } from "./file-path.ts";
 import { columnText, fillTemplate } from "./prompt-template.ts";
 
 /** What the model is asked, and for SFT what it should answer. */
@@ -122,11 +123,15 @@ export abstract class Dataset {
   /**
    * All rows, formatted and checked: what gets uploaded.
    *
-   * @throws SpotterError `dataset_empty`; `dataset_invalid` with file and line.
+   * @throws SpotterError `dataset_empty`; `dataset_invalid` with file and line of up to ten bad rows;
+   * `invalid_input` for a template that makes all prompts equal.
    */
   async load(): Promise<DatasetRow[]> {
     const loaded: DatasetRow[] = [];
-    for await (const row of this.formatted()) loaded.push(row);
+    const faults = new RowFaults();
+    await this.#collect(loaded, faults).catch((error: unknown) => faults.add(error));
+    faults.throwIfAny();
+    refuseEqualPrompts(loaded, this.promptTemplate);
     if (loaded.length > 0) return loaded;
     throw new SpotterError("dataset_empty", `${this.#what()} has no rows.`, {
       where: this.name,
@@ -155,11 +160,24 @@ export abstract class Dataset {
   async *formatted(): AsyncIterable<DatasetRow> {
     this.settle();
     let index = 0;
+    for await (const row of this.rows()) yield this.#formatted(row, this.#where(row, index++));
+  }
+
+  async #collect(loaded: DatasetRow[], faults: RowFaults): Promise<void> {
+    this.settle();
+    let index = 0;
     for await (const row of this.rows()) {
-      const where = placeOf(row) ?? `row ${index}${this.name ? ` of ${this.name}` : ""}`;
-      yield this.#formatted(row, where);
-      index++;
+      try {
+        const where = this.#where(row, index++);
+        loaded.push(refuseFault(this.#formatted(row, where), where));
+      } catch (error) {
+        faults.add(error);
+      }
     }
+  }
+
+  #where(row: unknown, index: number): string {
+    return placeOf(row) ?? `row ${index}${this.name ? ` of ${this.name}` : ""}`;
   }
 
   async *#prepared(): AsyncIterable<Row> {
@@ -216,7 +234,7 @@ export class FileDataset extends Dataset {
   columns?: string[] | undefined;
 
   constructor(file: string | URL, params: FileDatasetParams = {}) {
-    const path = resolve(file instanceof URL ? fileURLToPath(file) : file);
+    const path = resolve(filePath(file, "Dataset.fromFile"));
     super({ ...params, name: params.name ?? basename(path) }, { columns: "strings" });
     this.file = path;
     this.columns = params.columns;

@@ -28,6 +28,11 @@ export function fillTemplate(template: string, row: Row, inputColumn: string | u
   });
 }
 
+/** Whether anything of a row gets into a template's text. */
+export function hasPlaceholder(template: string): boolean {
+  return /\{[^{}\n]+\}/.test(template.replaceAll(/\{\{|\}\}/g, "  "));
+}
+
 /** A column as text: strings as they are, everything else as JSON. */
 export function columnText(row: Row, column: string, option?: "inputColumn" | "outputColumn"): string {
   const value = Object.hasOwn(row, column) ? row[column] : undefined;

@@ -1,12 +1,26 @@
-import { invalidRow, isRow, placeRow, type Row } from "../dataset-rows.ts";
+import { invalidRow, isRow, placeRow, RowFaults, type Row } from "../dataset-rows.ts";
 import { linesOf } from "./text-lines.ts";
 
 /** One JSON object a line. Blank lines are skipped. */
 export async function* jsonLines(text: AsyncIterable<string>, name: string): AsyncIterable<Row> {
+  const faults = new RowFaults();
   let number = 0;
   for await (const line of linesOf(text)) {
     number++;
-    if (line.trim() !== "") yield parseRow(line, `${name}:${number}`);
+    if (line.trim() === "") continue;
+    const row = parsedOr(faults, line, `${name}:${number}`);
+    // Behind a bad line the rest is only looked through: nobody may take what comes for the whole.
+    if (row && faults.count === 0) yield row;
+  }
+  faults.throwIfAny();
+}
+
+function parsedOr(faults: RowFaults, json: string, where: string): Row | undefined {
+  try {
+    return parseRow(json, where);
+  } catch (error) {
+    faults.add(error);
+    return undefined;
   }
 }
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { BuildFailure, BuildOptions, Message, Metafile } from "esbuild";
+import { filePath } from "../file-path.ts";
 import { SpotterError } from "../schema/errors.ts";
 import { codeGenerationIn } from "./code-generation.ts";
 import { spotterModule } from "./spotter-module.ts";
@@ -30,7 +30,7 @@ export interface UserCodeBundle {
  * const { code, sha256 } = await bundleUserCode(new URL("./rewards.ts", import.meta.url));
  */
 export async function bundleUserCode(entry: URL | string): Promise<UserCodeBundle> {
-  const file = resolve(entry instanceof URL ? fileURLToPath(entry) : entry);
+  const file = resolve(filePath(entry, "rewards"));
   const name = basename(file);
   if (!existsSync(file) || !statSync(file).isFile()) {
     throw new SpotterError("reward_missing", `There is no file ${file}.`, {

@@ -94,6 +94,99 @@ describe("a subclass", () => {
   });
 });
 
+describe("rows that cannot be used", () => {
+  const cyclic: Record<string, unknown> = { keywords: "rain" };
+  cyclic.self = { again: cyclic };
+  let deep: unknown = "end";
+  for (let depth = 0; depth < 20_000; depth++) deep = [deep];
+
+  it.each([
+    ["a circle", cyclic, 'the column "self.again" refers back to what it is part of'],
+    [
+      "nesting without end",
+      { keywords: "x", deep },
+      'the column "deep.0.0.0.0.0" is nested more than 500 deep',
+    ],
+    ["a BigInt", { keywords: "x", n: { big: 1n } }, 'the column "n.big" is a BigInt'],
+    ["NaN", { keywords: "x", score: NaN }, 'the column "score" is NaN'],
+    ["infinity", { keywords: "x", list: [1, -Infinity] }, 'the column "list.1" is -Infinity'],
+  ])("name row and column of %s", async (_, row, what) => {
+    await expect(Dataset.fromArray([...words, row], options).load()).rejects.toMatchObject({
+      code: "dataset_invalid",
+      where: "row 3",
+      message: `row 3: ${what}.`,
+    });
+  });
+
+  it("leave dates and what else writes itself as JSON alone", async () => {
+    const rows = [{ keywords: "x", at: new Date(0), own: { big: 1n, toJSON: () => 1 } }];
+    expect(await Dataset.fromArray(rows, options).load()).toHaveLength(1);
+  });
+
+  it("are told together, ten at most, with their number", async () => {
+    const bad = (count: number) => [...words, ...Array.from({ length: count }, () => ({ other: 1 }))];
+    const error = await Dataset.fromArray(bad(12), options)
+      .load()
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "dataset_invalid", where: "row 3" });
+    const lines = (error as Error).message.split("\n");
+    expect(lines[0]).toBe("12 rows are not valid; the first 10:");
+    expect(lines).toHaveLength(11);
+    expect(lines[10]).toMatch(/^ {2}row 12: no column "keywords"/);
+    await expect(Dataset.fromArray(bad(2), options).load()).rejects.toThrow(
+      /^2 rows are not valid:\n {2}row 3: /,
+    );
+  });
+
+  it("are not all that can go wrong: other errors come as they are", async () => {
+    class Broken extends Dataset {
+      *rows(): Iterable<Row> {
+        yield {};
+        throw new TypeError("no network");
+      }
+    }
+    await expect(new Broken().load()).rejects.toThrow("no network");
+  });
+});
+
+describe("a template without a place for the row", () => {
+  const template = 'Write a haiku. Answer as {{"text"}}';
+
+  it("is refused where it makes all prompts equal", async () => {
+    await expect(Dataset.fromArray(words, { promptTemplate: template }).load()).rejects.toMatchObject({
+      code: "invalid_input",
+      where: "promptTemplate",
+    });
+  });
+
+  it("will do for one row, and where format() makes the prompts", async () => {
+    expect(await Dataset.fromArray(words.slice(1, 2), { promptTemplate: template }).load()).toHaveLength(1);
+    class Own extends Dataset {
+      override rows = () => words;
+      override format = (row: Row) => ({ prompt: [{ role: "user", content: String(row.keywords) }] });
+    }
+    expect(await new Own({ promptTemplate: template }).load()).toHaveLength(3);
+  });
+});
+
+describe("Dataset.fromFile", () => {
+  it.each([
+    5,
+    null,
+    "",
+    new URL("https://example.com/rows.jsonl"),
+    "https://example.com/rows.jsonl",
+    new URL("file:///a%2Fb"),
+  ])("refuses %s", (file) => {
+    expect(() => Dataset.fromFile(file as string)).toThrow(
+      expect.objectContaining({
+        code: "invalid_input",
+        message: expect.stringMatching(/^Dataset\.fromFile: /) as string,
+      }),
+    );
+  });
+});
+
 describe("slice", () => {
   it("cuts as arrays do and keeps formatting", async () => {
     const dataset = Dataset.fromArray(words, options);

@@ -51,6 +51,22 @@ describe("JsonlDataset", () => {
     });
   });
 
+  it("tells all bad lines at once, and yields nothing behind the first", async () => {
+    const broken = fileWith('{"q":"a"}\n{"p":"b"}\n{"q":\n{"q":"c"}\n[1]\n');
+    const dataset = new JsonlDataset(broken, options);
+    await expect(dataset.load()).rejects.toMatchObject({
+      code: "dataset_invalid",
+      where: `${broken}:2`,
+      message: expect.stringMatching(/^3 rows are not valid:\n.*:2: .*\n.*:3: .*\n.*:5: /) as string,
+    });
+    const seen: unknown[] = [];
+    const read = async () => {
+      for await (const row of dataset.rows()) seen.push(row);
+    };
+    await expect(read()).rejects.toMatchObject({ where: `${broken}:3` });
+    expect(seen).toEqual([{ q: "a" }, { p: "b" }]);
+  });
+
   it("says which file is missing or empty", async () => {
     await expect(new JsonlDataset("/nowhere/rows.jsonl").load()).rejects.toMatchObject({
       code: "dataset_invalid",

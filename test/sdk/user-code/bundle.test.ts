@@ -118,7 +118,15 @@ describe("bundleUserCode", () => {
   it("works from compiled files, outside of the source tree", async () => {
     const ts = await import("typescript");
     const source = join(import.meta.dirname, "../../../sdk");
-    const names = ["reward", "tool", "environment", "schema/errors", "schema/error-codes", "schema/timer-ms"];
+    const names = [
+      "file-path",
+      "reward",
+      "tool",
+      "environment",
+      "schema/errors",
+      "schema/error-codes",
+      "schema/timer-ms",
+    ];
     const own = [
       "bundle",
       "spotter-module",
