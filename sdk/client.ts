@@ -2,14 +2,11 @@ import type * as z from "zod/mini";
 import { ERROR_CODES, type ErrorCode } from "./schema/error-codes.ts";
 import { SpotterError, errorBody } from "./schema/errors.ts";
 import { parseWith } from "./schema/parse.ts";
+import { connectionTo, foreignServer, isForeign, type Connection } from "./connection.ts";
+import { jsonFault } from "./json-fault.ts";
 import { retryAfterMs, withRetries, type Attempt } from "./retry.ts";
 
-/** Where a control plane answers, and with which key. */
-export interface Connection {
-  /** Without a trailing slash, for example `http://127.0.0.1:7717`. */
-  url: string;
-  key?: string | undefined;
-}
+export type { Connection };
 
 export interface ClientParams {
   /** Default: SPOTTER_URL, else the daemon of this machine, started if there is none. */
@@ -137,6 +134,7 @@ export class Client {
     const pending = this.connection();
     const connection = this.#connection;
     const { url, key } = await pending;
+    const body = options.json === undefined ? options.body : jsonText(options.json, `${method} ${path}`);
     const timeoutMs = options.timeoutMs ?? 60_000;
     const timeout = new AbortController();
     const timer = setTimeout(() => timeout.abort(), timeoutMs);
@@ -144,9 +142,13 @@ export class Client {
       const response = await fetch(urlOf(url, path, options.query), {
         method,
         headers: headersOf(key, options),
-        body: options.json === undefined ? options.body : JSON.stringify(options.json),
+        body,
         signal: options.signal ? AbortSignal.any([options.signal, timeout.signal]) : timeout.signal,
       });
+      if (isForeign(response)) {
+        await response.body?.cancel();
+        throw foreignServer(url);
+      }
       if (response.ok) return { value: await read(response) };
       const error = errorOf(response.status, await response.text(), `${method} ${path}`);
       // The daemon makes a new key at each start: a refused one may only be old.
@@ -181,7 +183,7 @@ export class Client {
   async #connect(): Promise<Connection> {
     const url = this.#params.url ?? process.env.SPOTTER_URL;
     const key = this.#params.key ?? process.env.SPOTTER_API_KEY;
-    if (url) return { url: url.replace(/\/+$/, "").replace(/\/v1$/, ""), key };
+    if (url) return connectionTo(url, key);
     const { connectLocal } = await import("./local/connect.ts");
     const { pid, ...connection } = await connectLocal({ previousPid: this.#pid });
     this.#pid = pid;
@@ -196,6 +198,19 @@ export class Client {
 /** The client a call was given, else the default one. */
 export function clientOf(options: CallOptions | undefined): Client {
   return options?.client ?? Client.default();
+}
+
+function jsonText(value: unknown, what: string): string {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    const { path, why } = jsonFault(value) ?? { path: "", why: String(cause) };
+    throw new SpotterError("invalid_input", `The body of ${what} is not JSON: ${path} ${why}.`, {
+      where: path,
+      hint: "Send texts, finite numbers, booleans, null, lists and objects of these.",
+      cause,
+    });
+  }
 }
 
 function urlOf(base: string, path: string, query: RequestOptions["query"]): string {

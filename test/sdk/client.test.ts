@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -83,6 +84,63 @@ describe("Client", () => {
     });
     await expect(client.request(answer, "GET", "/openai")).rejects.toMatchObject({ code: "model_not_found" });
     await expect(client.request(answer, "GET", "/proxy")).rejects.toMatchObject({ code: "forbidden" });
+  });
+
+  it("names a server that answers with web pages", async () => {
+    const page = (status: number) => (_: unknown, response: ServerResponse) =>
+      response.writeHead(status, { "content-type": "text/html" }).end("<html>Welcome</html>") && undefined;
+    const { client, url, requests } = await fakeServer({ "GET /a": page(200), "GET /b": page(404) });
+    for (const path of ["/a", "/b"]) {
+      await expect(client.request(answer, "GET", path)).rejects.toMatchObject({
+        code: "daemon_unreachable",
+        message: `${url} answers with a web page: it is not a Spotter server.`,
+        hint: expect.stringContaining("SPOTTER_URL") as string,
+      });
+    }
+    expect(requests).toHaveLength(2);
+  });
+
+  it("waits for a server whose proxy says with a page that it is down", async () => {
+    let tries = 0;
+    const { client } = await fakeServer({
+      "GET /things": (_, response) => {
+        if (++tries > 1) return { ok: true };
+        response.writeHead(502, { "content-type": "text/html" }).end("<html>Bad gateway</html>");
+      },
+    });
+    expect(await client.request(answer, "GET", "/things")).toEqual({ ok: true });
+  });
+
+  it.each(["nonsense", "ftp://127.0.0.1/", "127.0.0.1:7717", "http://"])(
+    "refuses the URL %s",
+    async (url) => {
+      await expect(new Client({ url }).request(answer, "GET", "/")).rejects.toMatchObject({
+        code: "invalid_input",
+        kind: "user",
+        where: "SPOTTER_URL",
+      });
+    },
+  );
+
+  it("refuses a key that no header can carry, without telling it", async () => {
+    const { url, requests } = await fakeServer({ "GET /things": () => ({ ok: true }) });
+    for (const key of ["sk-\u0000x", "sk-a\nb", "sk-schlüssel"]) {
+      const error = await new Client({ url, key })
+        .request(answer, "GET", "/things")
+        .catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: "invalid_input", where: "SPOTTER_API_KEY" });
+      expect(JSON.stringify(error)).not.toContain("sk-");
+    }
+    expect(await new Client({ url, key: "sk-x\n" }).request(answer, "GET", "/things")).toEqual({ ok: true });
+    expect(requests.map(({ headers }) => headers.authorization)).toEqual(["Bearer sk-x"]);
+  });
+
+  it("names what is no JSON in a body, and sends nothing", async () => {
+    const { client, requests } = await fakeServer();
+    await expect(
+      client.request(answer, "POST", "/things", { json: { messages: [{ content: 1n }] } }),
+    ).rejects.toMatchObject({ code: "invalid_input", where: "messages.0.content" });
+    expect(requests).toEqual([]);
   });
 
   it.each([429, 500, 502, 503, 504])("tries again on %i", async (status) => {
