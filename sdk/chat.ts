@@ -10,6 +10,7 @@ import type {
 import { ERROR_CODES, type ErrorCode } from "./schema/error-codes.ts";
 import { SpotterError } from "./schema/errors.ts";
 import type { ChatMessage } from "./schema/rollout.ts";
+import { checkChat } from "./chat-options.ts";
 import type { Client } from "./client.ts";
 import { readSse } from "./sse.ts";
 
@@ -72,6 +73,7 @@ export async function chat(
   messages: readonly ChatMessage[],
   options: ChatOptions = {},
 ): Promise<ChatReply> {
+  checkChat(messages, options);
   const { signal, timeoutMs = TIMEOUT_MS, maxAttempts, ...fields } = options;
   const json = { ...fields, model, messages };
   const request = { json, signal, timeoutMs, maxAttempts };
@@ -101,6 +103,7 @@ export async function* streamChat(
   messages: readonly ChatMessage[],
   options: ChatOptions = {},
 ): AsyncGenerator<ChatStreamDelta, void, undefined> {
+  checkChat(messages, options);
   const { signal, timeoutMs = TIMEOUT_MS, maxAttempts, ...fields } = options;
   const left = new AbortController();
   const json = { stream_options: { include_usage: true }, ...fields, model, messages, stream: true };

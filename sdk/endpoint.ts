@@ -73,9 +73,10 @@ export class Endpoint {
    */
   static async launch(model: Model | string, params: LaunchEndpointParams = {}): Promise<Endpoint> {
     parseWith(launchParams, params, "Endpoint.launch");
+    const { ref } = modelOf(model);
     const client = clientOf(params);
     const json: LaunchEndpointInput = {
-      model: modelOf(model).ref,
+      model: ref,
       ...(params.checkpoint === undefined ? {} : { checkpoint: checkpointIdOf(params.checkpoint) }),
       ...(params.name === undefined ? {} : { name: params.name }),
       ...(params.public === undefined ? {} : { public: params.public }),

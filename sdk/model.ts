@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { SpotterError } from "./schema/errors.ts";
 import { pageOf } from "./schema/common.ts";
 import { type ModelRecord, modelRecord, type ModelRef } from "./schema/model.ts";
 import { parseResponse } from "./schema/parse-response.ts";
 import type { ParsedResponse } from "./schema/rollout.ts";
 import { type CallOptions, clientOf } from "./client.ts";
+import { filePath } from "./file-path.ts";
 
 export interface PushModelParams extends CallOptions {
   /** What Endpoint, TrainConfig and the others call it. Default: the name on the hub. */
@@ -61,7 +61,8 @@ export const models = {
    * const model = models.get("spotter/nano");
    */
   get(name: string | URL, params: ModelParams = {}): Model {
-    if (name instanceof URL) return new Model(modelFolder(fileURLToPath(name)), params);
+    if (name instanceof URL) return new Model(modelFolder(filePath(name, "models.get")), params);
+    if (typeof name !== "string") throw noModel(name);
     if (/^[.~/]/.test(name)) return new Model(modelFolder(name.replace(/^~(?=\/|$)/, homedir())), params);
     if (/^[\w.-]+(\/[\w.-]+)?$/.test(name)) return new Model(name, params);
     throw new SpotterError("model_not_found", `${JSON.stringify(name)} is not the name of a model.`, {
@@ -82,7 +83,8 @@ export const models = {
   async push(source: string | URL, params: PushModelParams = {}): Promise<ModelRecord> {
     const { name, replace = false, signal, onProgress = () => {} } = params;
     const { pushModelSource } = await import("./hub/push-model.ts");
-    const place = source instanceof URL ? fileURLToPath(source) : source.replace(/^~(?=\/|$)/, homedir());
+    const place =
+      source instanceof URL ? filePath(source, "models.push") : source.replace(/^~(?=\/|$)/, homedir());
     return pushModelSource(clientOf(params), place, { name, replace, signal, onProgress });
   },
 
@@ -103,7 +105,17 @@ export const models = {
 
 /** The model a parameter means. */
 export function modelOf(model: Model | string): Model {
-  return typeof model === "string" ? models.get(model) : model;
+  if (typeof model === "string") return models.get(model);
+  if (typeof model !== "object" || model === null || !("ref" in model)) throw noModel(model);
+  return model;
+}
+
+function noModel(value: unknown): SpotterError {
+  const given = value === null || value === undefined ? String(value) : `a ${typeof value}`;
+  return new SpotterError("invalid_input", `Expected a model, not ${given}.`, {
+    where: "model",
+    hint: 'Give models.get("spotter/nano") or a name.',
+  });
 }
 
 function modelFolder(path: string): string {

@@ -50,6 +50,49 @@ describe("chat", () => {
     expect(JSON.parse(requests[0]?.body ?? "")).toEqual({ ...options, model: "nano", messages });
   });
 
+  it.each([
+    [{ maxTokens: 5 }, "unknown_key", 'maxTokens: unknown key; did you mean "max_tokens"?'],
+    [{ temprature: 1 }, "unknown_key", 'temprature: unknown key; did you mean "temperature"?'],
+    [{ max_tokens: 0 }, "invalid_input", "max_tokens: must be a whole number above 0, is 0"],
+    [
+      { max_tokens: NaN, temprature: 1 },
+      "invalid_input",
+      "max_tokens: must be a whole number above 0, is NaN",
+    ],
+    [{ temperature: "1" }, "invalid_input", 'temperature: must be a finite number, is "1"'],
+    [{ signal: {} }, "invalid_input", "signal: must be an AbortSignal"],
+    [{ timeoutMs: 0 }, "invalid_input", "timeoutMs: must be a number above 0"],
+    [null, "invalid_input", "options: is null, expected an object"],
+  ])("refuses the options %j", async (options, code, message) => {
+    const { client, requests } = await fakeServer();
+    const wanted = { code, message: expect.stringContaining(message) as string };
+    await expect(chat(client, "nano", messages, options as never)).rejects.toMatchObject(wanted);
+    await expect(collect(streamChat(client, "nano", messages, options as never))).rejects.toMatchObject(
+      wanted,
+    );
+    expect(requests).toEqual([]);
+  });
+
+  it("refuses what are no messages", async () => {
+    const { client } = await fakeServer();
+    for (const wrong of [null, "Hi", { role: "user" }])
+      await expect(chat(client, "nano", wrong as never)).rejects.toMatchObject({
+        code: "invalid_input",
+        where: "messages",
+      });
+    await expect(chat(client, "nano", [{ role: "user", content: 1n }] as never)).rejects.toMatchObject({
+      code: "invalid_input",
+      where: "messages.0.content",
+    });
+  });
+
+  it("leaves the engine's own options to the engine", async () => {
+    const { client, requests } = await fakeServer({ [PATH]: () => completion({ content: "Hello" }) });
+    const options = { top_a: 0.1, min_p: 0.1, n: 1, user: "u", store: false, max_tokens: null };
+    await chat(client, "nano", messages, options as never);
+    expect(JSON.parse(requests[0]?.body ?? "")).toEqual({ ...options, model: "nano", messages });
+  });
+
   it("asks again when the answer breaks off", async () => {
     let tries = 0;
     const { client } = await fakeServer({

@@ -90,6 +90,12 @@ describe("endpoint.update and endpoint.stop", () => {
     expect(requests[0]?.body).toBe('{"public":true}');
   });
 
+  it("refuses to launch what is no model", async () => {
+    const { client, requests } = await fakeServer();
+    await expect(Endpoint.launch(null as never, { client })).rejects.toMatchObject({ code: "invalid_input" });
+    expect(requests).toEqual([]);
+  });
+
   it("waits until the replicas are gone, and takes a missing endpoint for stopped", async () => {
     let asked = 0;
     const { client } = await fakeServer({

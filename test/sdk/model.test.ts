@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { models } from "../../sdk/model.ts";
+import { modelOf, models } from "../../sdk/model.ts";
 
 describe("models.get", () => {
   it("takes names as they are", () => {
@@ -30,6 +30,18 @@ describe("models.get", () => {
     expect(() => models.get("./no-such-folder")).toThrow(/does not exist/);
     expect(() => models.get("two words")).toThrow(expect.objectContaining({ code: "model_not_found" }));
     expect(() => models.get("")).toThrow(expect.objectContaining({ code: "model_not_found" }));
+  });
+
+  it.each([null, undefined, 5, {}])("refuses %j", (value) => {
+    expect(() => modelOf(value as never)).toThrow(
+      expect.objectContaining({ code: "invalid_input", where: "model" }),
+    );
+  });
+
+  it("refuses URLs of other places", () => {
+    expect(() => models.get(new URL("https://example.com/m"))).toThrow(
+      expect.objectContaining({ code: "invalid_input" }),
+    );
   });
 
   it("takes answers apart", () => {
