@@ -8,13 +8,18 @@ import {
   type Status,
 } from "../schema/status.ts";
 import { isAlive } from "./is-alive.ts";
+import { folderInstead } from "./unusable-state.ts";
 
 export interface Daemon extends DaemonFile {
   /** What it says of itself; the file may be older than a restart. */
   runningVersion: string;
 }
 
-/** The daemon that owns a state folder, if it answers. */
+/**
+ * The daemon that owns a state folder, if it answers.
+ *
+ * @throws SpotterError `state_unreadable` if a folder lies where its file must be.
+ */
 export async function findDaemon(home: string): Promise<Daemon | undefined> {
   const file = await readDaemonFile(home);
   // The file of a daemon that was killed may name a port where the next one listens already, with a new key.
@@ -34,10 +39,13 @@ export async function daemonStatus(daemon: DaemonFile): Promise<Status | undefin
 }
 
 async function readDaemonFile(home: string): Promise<DaemonFile | undefined> {
+  const path = join(home, "daemon.json");
   try {
-    const parsed = daemonFile.safeParse(JSON.parse(await readFile(join(home, "daemon.json"), "utf8")));
+    const parsed = daemonFile.safeParse(JSON.parse(await readFile(path, "utf8")));
     return parsed.success ? parsed.data : undefined;
-  } catch {
+  } catch (error) {
+    // No daemon could ever write its own there.
+    if ((error as { code?: string }).code === "EISDIR") throw folderInstead(path);
     return undefined;
   }
 }

@@ -6,6 +6,7 @@ import { sleep } from "../retry.ts";
 import { findDaemon, type Daemon } from "./find-daemon.ts";
 import { daemonProgram } from "./home.ts";
 import { nodeProgram } from "./node-program.ts";
+import { unusableState } from "./unusable-state.ts";
 
 export interface StartDaemonParams {
   home: string;
@@ -45,16 +46,15 @@ export async function startDaemon(params: StartDaemonParams): Promise<Daemon> {
 }
 
 function spawnDaemon(params: StartDaemonParams, log: string): ChildProcess {
-  const port = params.port ?? process.env.SPOTTER_PORT;
-  mkdirSync(params.home, { recursive: true, mode: 0o700 });
-  const output = openSync(log, "w", 0o600);
+  const port = params.port ?? portOf(process.env.SPOTTER_PORT);
+  const output = openLog(params.home, log);
   try {
     const child = spawn(
       nodeProgram(),
       [
         "--no-warnings",
         params.program ?? daemonProgram(),
-        ...(port === undefined || port === "" ? [] : ["--port", String(port)]),
+        ...(port === undefined ? [] : ["--port", String(port)]),
         ...(params.idleExitMs === undefined ? [] : ["--idle-exit-ms", String(params.idleExitMs)]),
       ],
       {
@@ -69,6 +69,25 @@ function spawnDaemon(params: StartDaemonParams, log: string): ChildProcess {
     return child;
   } finally {
     closeSync(output);
+  }
+}
+
+function portOf(text: string | undefined): number | undefined {
+  if (text === undefined || text === "") return undefined;
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new SpotterError("invalid_input", `SPOTTER_PORT is ${JSON.stringify(text)}, which is no port.`, {
+    where: "SPOTTER_PORT",
+    hint: "Set it to a whole number from 0 to 65535; 0 picks a free one. Or unset it.",
+  });
+}
+
+function openLog(home: string, log: string): number {
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    return openSync(log, "w", 0o600);
+  } catch (error) {
+    throw unusableState((error as { code?: string }).code === "EISDIR" ? log : home, error);
   }
 }
 

@@ -1,7 +1,7 @@
 import { mkdir, open, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { SpotterError } from "../schema/errors.ts";
 import { isAlive } from "./is-alive.ts";
+import { folderInstead, unusableState } from "./unusable-state.ts";
 
 /** A start takes ten seconds at most; a lock older than this is a leftover. */
 const STALE_MS = 20_000;
@@ -13,7 +13,7 @@ const STALE_MS = 20_000;
 export async function takeStartLock(home: string): Promise<{ release(): Promise<void> } | undefined> {
   const path = join(home, "start.lock");
   await mkdir(home, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-    throw unwritable(home, error);
+    throw unusableState(home, error);
   });
   try {
     const handle = await open(path, "wx", 0o600);
@@ -21,7 +21,7 @@ export async function takeStartLock(home: string): Promise<{ release(): Promise<
     await handle.close();
     return { release: () => rm(path, { force: true }) };
   } catch (error) {
-    if ((error as { code?: string }).code !== "EEXIST") throw unwritable(home, error);
+    if ((error as { code?: string }).code !== "EEXIST") throw unusableState(home, error);
     if (await isStale(path)) await rm(path, { force: true });
     return undefined;
   }
@@ -33,16 +33,8 @@ async function isStale(path: string): Promise<boolean> {
     readFile(path, "utf8").catch(() => ""),
   ]);
   if (!found) return false;
+  if (found.isDirectory()) throw folderInstead(path);
   if (Date.now() - found.mtimeMs > STALE_MS) return true;
   const pid = Number.parseInt(text, 10);
   return Number.isInteger(pid) && !isAlive(pid);
-}
-
-function unwritable(home: string, cause: unknown): SpotterError {
-  const why = (cause as { code?: string }).code ?? String(cause);
-  return new SpotterError("state_unreadable", `Cannot write to the state folder ${home}: ${why}.`, {
-    where: home,
-    hint: "Make it writable, or point SPOTTER_HOME at another folder.",
-    cause,
-  });
 }

@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync, existsSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  existsSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -135,6 +143,32 @@ describe("connectLocal", () => {
     await vi.waitFor(() => expect(readFileSync(join(home, "daemon-start.log"), "utf8")).toContain("in use"));
     vi.stubEnv("FAKE_ERROR", undefined);
     expect((await connecting).key).toBe("fake-key");
+  });
+
+  it.each(["daemon.json", "daemon-start.log", "start.lock"])(
+    "names the folder where %s must be",
+    async (name) => {
+      const home = mkdtempSync(join(tmpdir(), "spotter-home-"));
+      onTestFinished(() => rmSync(home, { recursive: true }));
+      const path = join(home, name);
+      mkdirSync(path);
+      await expect(connectLocal({ home, program, version: "1.0.0" })).rejects.toMatchObject({
+        code: "state_unreadable",
+        message: `${path} is a folder where a file must be.`,
+        where: path,
+      });
+      expect(existsSync(join(home, "starts"))).toBe(false);
+    },
+  );
+
+  it.each(["-1", "65536", "7717x", "1e3", " "])("refuses SPOTTER_PORT=%s", async (port) => {
+    const home = newHome();
+    vi.stubEnv("SPOTTER_PORT", port);
+    await expect(connectLocal({ home, program, version: "1.0.0" })).rejects.toMatchObject({
+      code: "invalid_input",
+      where: "SPOTTER_PORT",
+    });
+    expect(existsSync(join(home, "start.lock"))).toBe(false);
   });
 
   it("says that it cannot write to the state folder", async () => {
