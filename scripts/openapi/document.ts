@@ -79,7 +79,8 @@ function parameters(route: Route, path: string): Json {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
     return { name, in: "path", required: true, schema: { type: "string" } };
   });
-  const query = route.query && (jsonSchema(route.query, "input") as { properties?: Json; required?: string[] });
+  const query =
+    route.query && (jsonSchema(route.query, "input") as { properties?: Json; required?: string[] });
   const inQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => {
     return { name, in: "query", required: query?.required?.includes(name) ?? false, schema };
   });
@@ -89,7 +90,8 @@ function parameters(route: Route, path: string): Json {
 
 function requestBody(route: Route): Json | undefined {
   const schema = route.body ?? route.documentedBody;
-  if (schema) return { required: true, content: { "application/json": { schema: jsonSchema(schema, "input") } } };
+  if (schema)
+    return { required: true, content: { "application/json": { schema: jsonSchema(schema, "input") } } };
   if (!route.rawBody) return undefined;
   return { required: true, content: { [MEDIA[route.rawBody]]: { schema: { type: "string" } } } };
 }
@@ -98,7 +100,9 @@ function success(route: Route): Json {
   if (route.response === "empty") return { "204": { description: "Done." } };
   const status = String(route.status ?? 200);
   if (typeof route.response === "string") {
-    return { [status]: { description: "OK", content: { [MEDIA[route.response]]: { schema: { type: "string" } } } } };
+    return {
+      [status]: { description: "OK", content: { [MEDIA[route.response]]: { schema: { type: "string" } } } },
+    };
   }
   const schema = jsonSchema(route.response, "output");
   return { [status]: { description: "OK", content: { "application/json": { schema } } } };
