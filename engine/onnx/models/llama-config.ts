@@ -1,7 +1,8 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
+import { describeIssue } from "../../../sdk/schema/describe-issue.ts";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
+import { readModelText } from "../weights/model-file.ts";
 
 /** A Llama the embedded engine can run, in its own words. */
 export interface LlamaConfig {
@@ -20,19 +21,20 @@ export interface LlamaConfig {
   tiedEmbeddings: boolean;
 }
 
-const size = z.int().check(z.positive());
+/** Well above every Llama there is: what is larger is damage, and would be allocated for hours. */
+const sizeUpTo = (max: number) => z.int().check(z.positive(), z.lte(max));
 
 /** The parts of a Hugging Face `config.json` that decide what is computed; other keys are not ours. */
 const hfConfig = z.object({
   model_type: z.string(),
-  vocab_size: size,
-  hidden_size: size,
-  num_hidden_layers: size,
-  num_attention_heads: size,
-  num_key_value_heads: z.nullish(size),
-  head_dim: z.nullish(size),
-  intermediate_size: size,
-  max_position_embeddings: z._default(size, 2048),
+  vocab_size: sizeUpTo(2 ** 21),
+  hidden_size: sizeUpTo(65_536),
+  num_hidden_layers: sizeUpTo(1_000),
+  num_attention_heads: sizeUpTo(1_024),
+  num_key_value_heads: z.nullish(sizeUpTo(1_024)),
+  head_dim: z.nullish(sizeUpTo(1_024)),
+  intermediate_size: sizeUpTo(2 ** 18),
+  max_position_embeddings: z._default(sizeUpTo(2 ** 20), 2048),
   rms_norm_eps: z._default(z.number().check(z.positive()), 1e-6),
   rope_theta: z.nullish(z.number().check(z.positive())),
   rope_scaling: z.nullish(z.looseObject({})),
@@ -60,7 +62,8 @@ type HfConfig = z.infer<typeof hfConfig>;
  */
 export async function loadLlamaConfig(modelDir: string): Promise<LlamaConfig> {
   const file = join(modelDir, "config.json");
-  const text = await readFile(file, "utf8").catch((cause: unknown) => {
+  const text = await readModelText(file).catch((cause: unknown) => {
+    if (SpotterError.is(cause)) throw cause;
     throw new SpotterError("model_not_found", `No model in ${modelDir}: config.json cannot be read.`, {
       where: file,
       hint: "Give a folder with config.json, model.safetensors and tokenizer.json.",
@@ -82,11 +85,11 @@ export function parseLlamaConfig(json: unknown, file = "config.json"): LlamaConf
   if (modelType.success && modelType.data.model_type !== "llama") {
     throw unsupported(file, "model_type", `is ${JSON.stringify(modelType.data.model_type)}, not "llama"`);
   }
-  const parsed = z.safeParse(hfConfig, json);
+  const parsed = z.safeParse(hfConfig, json, { reportInput: true });
   if (!parsed.success) {
-    const findings = parsed.error.issues.map(
-      (issue) => `${issue.path.join(".") || "(root)"}: ${issue.message}`,
-    );
+    const findings = parsed.error.issues
+      .flatMap((issue) => describeIssue(issue, () => []))
+      .map(({ path, message }) => `${path || "(top level)"}: ${message}`);
     throw corrupt(file, findings.join("; "));
   }
   const hf = parsed.data;

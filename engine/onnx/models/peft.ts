@@ -7,6 +7,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
+import { describeIssue } from "../../../sdk/schema/describe-issue.ts";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import { loadInto, readJson } from "../weights/load.ts";
 import { writeSafetensors } from "../weights/safetensors.ts";
@@ -19,7 +20,7 @@ const WEIGHTS = "adapter_model.safetensors";
 
 const adapterConfig = z.object({
   peft_type: z.string(),
-  r: z.int().check(z.positive()),
+  r: z.int().check(z.positive(), z.lte(65_536)),
   lora_alpha: z.number().check(z.positive()),
   target_modules: z.union([z.array(z.string()), z.string()]),
   bias: z._default(z.string(), "none"),
@@ -39,9 +40,11 @@ const adapterConfig = z.object({
  */
 export async function loadAdapter(config: LlamaConfig, dir: string): Promise<LoraAdapter> {
   const file = join(dir, CONFIG);
-  const parsed = z.safeParse(adapterConfig, await readJson(file));
+  const parsed = z.safeParse(adapterConfig, await readJson(file), { reportInput: true });
   if (!parsed.success) {
-    const findings = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+    const findings = parsed.error.issues
+      .flatMap((issue) => describeIssue(issue, () => []))
+      .map(({ path, message }) => `${path || "(top level)"}: ${message}`);
     throw new SpotterError("model_corrupt", `${file}: ${findings.join("; ")}.`, { where: file });
   }
   const peft = parsed.data;

@@ -2,7 +2,7 @@ import { copyFile, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Tensors } from "../graph/session.ts";
 import { writeSafetensors } from "../weights/safetensors.ts";
-import { loadInto, weightFiles } from "../weights/load.ts";
+import { checkShapes, loadInto, weightFiles } from "../weights/load.ts";
 import { loadLlamaConfig, toHfConfig, type LlamaConfig } from "./llama-config.ts";
 import { llamaParameters } from "./llama-parameters.ts";
 import type { LoraAdapter } from "./lora.ts";
@@ -42,8 +42,11 @@ export class Policy {
    * @throws SpotterError `model_not_found`, `model_unsupported` or `model_corrupt`, naming file and key.
    */
   static async load(modelDir: string, options: { adapterDir?: string } = {}): Promise<Policy> {
-    const policy = new Policy(await loadLlamaConfig(modelDir), modelDir);
-    await loadInto(policy.parameters, await weightFiles(modelDir));
+    const config = await loadLlamaConfig(modelDir);
+    const files = await weightFiles(modelDir);
+    await checkShapes(llamaParameters(config), files);
+    const policy = new Policy(config, modelDir);
+    await loadInto(policy.parameters, files);
     if (options.adapterDir !== undefined) {
       policy.adapter = await loadAdapter(policy.config, options.adapterDir);
     }

@@ -1,8 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
+import { describeIssue } from "../../../sdk/schema/describe-issue.ts";
 import { responseFamilyOf, type ResponseFamily } from "../../../sdk/schema/parse-response.ts";
+import { readModelText } from "../weights/model-file.ts";
 import { ChatTemplate, type ChatTemplateSource } from "./chat-template.ts";
 import { readObject, Tokenizer } from "./tokenizer.ts";
 
@@ -46,7 +47,10 @@ export async function loadTextModel(modelDir: string): Promise<TextModel> {
     readObject(at("tokenizer_config.json"), {}),
     readObject(at("config.json")),
     readObject(at("generation_config.json"), {}),
-    readFile(at("chat_template.jinja"), "utf8").catch(() => undefined),
+    readModelText(at("chat_template.jinja")).catch((cause: unknown) => {
+      if (SpotterError.is(cause)) throw cause;
+      return undefined;
+    }),
   ]);
   const tokenizer = new Tokenizer(tokenizerJson, rawTokenizerConfig, at("tokenizer.json"));
   const tokenizerConfig = check(tokenizerConfigJson, rawTokenizerConfig, at("tokenizer_config.json"));
@@ -75,9 +79,12 @@ function specialTokens(config: z.infer<typeof tokenizerConfigJson>): Record<stri
 }
 
 function check<S extends z.ZodMiniType>(schema: S, value: object, file: string): z.infer<S> {
-  const parsed = z.safeParse(schema, value);
+  const parsed = z.safeParse(schema, value, { reportInput: true });
   if (parsed.success) return parsed.data;
-  const findings = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
+  const findings = parsed.error.issues
+    .flatMap((issue) => describeIssue(issue, () => []))
+    .map(({ path, message }) => `${path || "(top level)"}: ${message}`)
+    .join("; ");
   throw new SpotterError("model_corrupt", `${file}: ${findings}.`, {
     where: file,
     hint: "Download the model again.",

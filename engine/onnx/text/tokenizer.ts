@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
+import { readModelText } from "../weights/model-file.ts";
 import { HubTokenizer } from "./hub-tokenizer.ts";
 import { StreamDecoder } from "./stream-decoder.ts";
 import { pieceDecoder, type DecoderConfig, type PieceDecoder } from "./token-bytes.ts";
@@ -135,7 +135,8 @@ export class Tokenizer {
 
 /** Parses a JSON file that holds an object; a missing file is `fallback`, where there is one. */
 export async function readObject(file: string, fallback?: object): Promise<object> {
-  const text = await readFile(file, "utf8").catch((cause: unknown) => {
+  const text = await readModelText(file).catch((cause: unknown) => {
+    if (SpotterError.is(cause)) throw cause;
     if (fallback !== undefined) return undefined;
     throw new SpotterError("model_not_found", `${file} cannot be read.`, {
       where: file,

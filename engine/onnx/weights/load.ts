@@ -1,8 +1,10 @@
-import { readFile, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
+import type { ParameterSpec } from "../models/llama-parameters.ts";
 import type { ParameterSet } from "../models/parameter-set.ts";
+import { readModelText } from "./model-file.ts";
 import { SafetensorsFile } from "./safetensors.ts";
 
 const INDEX = "model.safetensors.index.json";
@@ -47,6 +49,30 @@ export async function weightFiles(modelDir: string): Promise<string[]> {
 }
 
 /**
+ * Compares what a model should have with the headers of its files, before memory is set aside for it: a
+ * damaged config.json may ask for more than there is.
+ *
+ * @throws SpotterError `model_corrupt` naming the first tensor that is missing or has another shape.
+ */
+export async function checkShapes(specs: readonly ParameterSpec[], files: readonly string[]): Promise<void> {
+  const missing = new Map(
+    specs.flatMap(({ shape, parts }) =>
+      parts.map(({ name, rows }): [string, number[]] => [name, [rows, ...shape.slice(1)]]),
+    ),
+  );
+  for (const path of files) {
+    const file = await SafetensorsFile.open(path);
+    await file.close();
+    for (const [name, { shape }] of file.tensors) {
+      const wanted = missing.get(name);
+      if (wanted !== undefined && wanted.join() !== shape.join()) throw otherShape(path, name, shape, wanted);
+      missing.delete(name);
+    }
+  }
+  throwIfMissing(missing, files);
+}
+
+/**
  * Fills every parameter from the files, which may hold other tensors as well.
  *
  * @throws SpotterError `model_corrupt` naming the first tensor that is missing or has another shape.
@@ -61,14 +87,7 @@ export async function loadInto(parameters: ParameterSet, files: readonly string[
         const entry = file.tensors.get(name);
         if (entry === undefined) continue;
         if (entry.shape.join() !== shape.join()) {
-          throw new SpotterError(
-            "model_corrupt",
-            `${path}: ${name} is [${entry.shape.join()}], not [${shape.join()}].`,
-            {
-              where: `${path}: ${name}`,
-              hint: "The weights belong to another config.json.",
-            },
-          );
+          throw otherShape(path, name, entry.shape, shape);
         }
         await file.readInto(name, data);
         missing.delete(name);
@@ -77,6 +96,22 @@ export async function loadInto(parameters: ParameterSet, files: readonly string[
       await file.close();
     }
   }
+  throwIfMissing(missing, files);
+}
+
+function otherShape(
+  path: string,
+  name: string,
+  found: readonly number[],
+  wanted: readonly number[],
+): SpotterError {
+  return new SpotterError("model_corrupt", `${path}: ${name} is [${found.join()}], not [${wanted.join()}].`, {
+    where: `${path}: ${name}`,
+    hint: "The weights belong to another config.json.",
+  });
+}
+
+function throwIfMissing(missing: ReadonlyMap<string, unknown>, files: readonly string[]): void {
   const [first] = missing.keys();
   if (first === undefined) return;
   throw new SpotterError(
@@ -91,7 +126,8 @@ export async function loadInto(parameters: ParameterSet, files: readonly string[
 
 /** @throws SpotterError `model_corrupt` where it is not JSON, `model_not_found` where it cannot be read. */
 export async function readJson(file: string): Promise<unknown> {
-  const text = await readFile(file, "utf8").catch((cause: unknown) => {
+  const text = await readModelText(file).catch((cause: unknown) => {
+    if (SpotterError.is(cause)) throw cause;
     throw new SpotterError("model_not_found", `${file} cannot be read.`, { where: file, cause });
   });
   try {

@@ -7,6 +7,7 @@
 import { open, type FileHandle } from "node:fs/promises";
 import * as z from "zod/mini";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
+import { openModelFile } from "./model-file.ts";
 import { ELEMENT_BYTES, decodeElements, encodeElements, type ElementType } from "./elements.ts";
 
 export interface TensorEntry {
@@ -56,7 +57,8 @@ export class SafetensorsFile {
   }
 
   static async open(path: string): Promise<SafetensorsFile> {
-    const handle = await open(path, "r").catch((cause: unknown) => {
+    const handle = await openModelFile(path).catch((cause: unknown) => {
+      if (SpotterError.is(cause)) throw cause;
       throw new SpotterError("model_not_found", `${path} cannot be read.`, { where: path, cause });
     });
     try {
@@ -179,7 +181,7 @@ function parseEntry(name: string, value: unknown, path: string, dataBytes: numbe
   if (!parsed.success) throw corrupt(path, `${name} has no valid header entry`);
   const { dtype, shape } = parsed.data;
   const [start, end] = parsed.data.data_offsets;
-  if (!(dtype in ELEMENT_BYTES)) {
+  if (!Object.hasOwn(ELEMENT_BYTES, dtype)) {
     throw new SpotterError("model_unsupported", `${path}: ${name} is of type ${dtype}.`, {
       where: `${path}: ${name}`,
       hint: "The embedded engine reads F32, F16 and BF16 weights.",

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -98,6 +99,25 @@ describe("config.json", () => {
       "num_hidden_layers",
     );
     await expectError(() => parseLlamaConfig([]), "model_corrupt", "config.json");
+  });
+
+  it.each([
+    [{ vocab_size: 2 ** 40 }, "vocab_size: must be at most 2097152, is 1099511627776"],
+    [{ hidden_size: 65_552 }, "hidden_size: must be at most 65536, is 65552"],
+    [{ num_hidden_layers: 1e9 }, "num_hidden_layers: must be at most 1000, is 1000000000"],
+    [{ num_attention_heads: 2048 }, "num_attention_heads: must be at most 1024, is 2048"],
+    [{ max_position_embeddings: 1e12 }, "max_position_embeddings: must be at most 1048576"],
+    [{ rms_norm_eps: "1e-5" }, "rms_norm_eps: is a string, expected number"],
+    [{ vocab_size: undefined }, "vocab_size: missing, expected number"],
+    [{ num_hidden_layers: 1.5 }, "num_hidden_layers: must be a whole number, is 1.5"],
+  ])("%j is refused in words", async (change, words) => {
+    await expectError(() => parseLlamaConfig({ ...smolLm, ...change }), "model_corrupt", words);
+  });
+
+  it("has to be a regular file", { timeout: 5_000 }, async () => {
+    await using folder = await temporaryFolder();
+    execFileSync("mkfifo", [join(folder.path, "config.json")]);
+    await expectError(() => loadLlamaConfig(folder.path), "model_corrupt", "no regular file");
   });
 
   it("has to be there and be JSON", async () => {

@@ -39,6 +39,19 @@ describe("a policy", () => {
     expect(Object.keys(shapes)).toHaveLength(2 + 2 * 9);
   });
 
+  it("sets no memory aside for a config.json that asks for more than the weights have", async () => {
+    await using folder = await temporaryFolder();
+    const policy = randomPolicy(tinyConfig, 1);
+    await policy.save(folder.path);
+    const file = join(folder.path, "config.json");
+    const config = JSON.parse(await readFile(file, "utf8")) as object;
+    // As float32 the first would be half a terabyte.
+    for (const change of [{ vocab_size: 2 ** 21, hidden_size: 65_536 }, { num_hidden_layers: 1000 }]) {
+      await writeFile(file, JSON.stringify({ ...config, ...change }));
+      await expectError(() => Policy.load(folder.path), "model_corrupt", "model.safetensors");
+    }
+  });
+
   it("loads shards by their index", async () => {
     await using folder = await temporaryFolder();
     const policy = randomPolicy(tinyConfig, 1);

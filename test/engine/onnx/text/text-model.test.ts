@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,6 +29,19 @@ describe("loadTextModel", () => {
     expect(model.chatTemplate?.render([])).toBe("from the file");
     expect(model).toMatchObject({ responseFamily: "plain", stopIds: [5, 0] });
   });
+
+  it.each(["tokenizer.json", "tokenizer_config.json", "chat_template.jinja"])(
+    "does not wait for a pipe in the place of %s",
+    { timeout: 5_000 },
+    async (name) => {
+      await rm(join(dir, name), { force: true });
+      execFileSync("mkfifo", [join(dir, name)]);
+      await expect(loadTextModel(dir)).rejects.toMatchObject({
+        code: "model_corrupt",
+        message: expect.stringContaining(`${name} is no regular file`) as string,
+      });
+    },
+  );
 
   it("names the damaged file", async () => {
     await writeFile(join(dir, "tokenizer_config.json"), "{");

@@ -70,6 +70,8 @@ describe("safetensors files", () => {
     await using folder = await temporaryFolder();
     const path = await withHeader(folder.path, '{"w":{"dtype":"I8","shape":[8],"data_offsets":[0,8]}}');
     await expectError(() => SafetensorsFile.open(path), "model_unsupported", "w", "I8");
+    const odd = await withHeader(folder.path, '{"w":{"dtype":"toString","shape":[8],"data_offsets":[0,8]}}');
+    await expectError(() => SafetensorsFile.open(odd), "model_unsupported", "toString");
   });
 
   it("refuse to read a tensor that is missing or of another size", async () => {
