@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { testPlane } from "../../fakes/control-plane.ts";
+import { runningRun } from "../../fakes/job.ts";
 
 describe("a path with a percent escape that is not UTF-8", () => {
   it.each([
@@ -11,5 +12,12 @@ describe("a path with a percent escape that is not UTF-8", () => {
     const answer = await plane.call(method, path);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ error: { code: "invalid_input" } });
+  });
+
+  it("is the job's fault in what a container asks for", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    const { job } = await runningRun(plane);
+    expect((await job.answer("GET", "/files/%")).status).toBe(400);
+    expect((await job.answer("PUT", "/uploads/0/%ff")).status).toBe(400);
   });
 });

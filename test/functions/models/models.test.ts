@@ -87,6 +87,8 @@ describe("stored models", () => {
     });
     expect((await errorOf(await launch("acme/tyni"))).hint).toBe('Did you mean "acme/tiny"?');
     expect((await errorOf(await launch("meta/big"))).hint).toContain("spotter model pull hf:meta/big");
+    for (const name of ["m".repeat(10_000), "a\u0000b"])
+      expect((await errorOf(await launch(name))).code).toMatch(/^(model_not_found|invalid_input)$/);
     expect((await launch("spotter/nano")).status).toBeLessThan(300);
     expect((await launch("/models/mine")).status).toBeLessThan(300);
   });

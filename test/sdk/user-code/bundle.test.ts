@@ -24,6 +24,18 @@ describe("bundleUserCode", () => {
     return error;
   };
 
+  it("takes paths and file URLs only", async () => {
+    for (const entry of [
+      new URL("https://example.com/rewards.ts"),
+      "https://example.com/rewards.ts",
+      5 as never,
+    ])
+      expect(await failure(entry)).toMatchObject({
+        code: "invalid_input",
+        message: expect.stringMatching(/^rewards: expected a path or a file: URL, not /) as string,
+      });
+  });
+
   it("makes one module that runs, hashed by its bytes (54)", async () => {
     file(`export const factor: number = 3;`, "lib/factor.ts");
     file(`export const answer = 14;`, "node_modules/some-package/index.js");
