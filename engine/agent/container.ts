@@ -2,6 +2,7 @@ import { SpotterError, type Failure } from "../../sdk/schema/errors.ts";
 import type { JobEnvironment, JobSpec } from "../../sdk/schema/job.ts";
 import { createJobClient, type JobClient, type JobClientOptions } from "../agent.ts";
 import { createLog, type ContainerLog } from "./log.ts";
+import { scratchLoss } from "./scratch-loss.ts";
 
 export interface ContainerContext {
   client: JobClient;
@@ -62,7 +63,7 @@ export async function runContainer(
     await client.exit(outcome);
     return EXIT.done;
   } catch (error) {
-    return await failed(client, log, error, job !== undefined);
+    return await failed(client, log, scratchLoss(error, env.SPOTTER_WORK_DIR), job !== undefined);
   } finally {
     for (const signal of signals) host.off(signal, cancel);
     for (const fault of faults) host.off(fault, fail);

@@ -31,7 +31,8 @@ function decideReplica(endpoint: EndpointView, replica: ReplicaView, now: number
   // Told to end from outside, as when the daemon goes down: no fault of its own, the next one may come at once.
   if (job.exit?.outcome === "cancelled")
     return [{ type: "drop-replica", endpoint: endpoint.name, jobId: job.id }];
-  const loss = job.exit?.failure ?? lossOf(job, now, policy) ?? endedLoss(job);
+  const loss =
+    job.exit?.failure ?? lossOf(job, now, policy) ?? endedLoss(job) ?? lateLoss(replica, now, policy);
   if (loss) {
     const failures = endpoint.startFailures + 1;
     const target = { endpoint: endpoint.name, jobId: job.id };
@@ -67,6 +68,18 @@ function stateOf(job: JobView): ReplicaState {
 
 function endedLoss(job: JobView): Failure | undefined {
   return job.exit && { code: "container_failed", message: "The replica ended by itself." };
+}
+
+/** One that beats and never gets ready hangs, and would keep everybody waiting. */
+function lateLoss({ state, job }: ReplicaView, now: number, policy: Policy): Failure | undefined {
+  if (state === "ready" || job.startedAtMs === undefined) return undefined;
+  const sinceMs = Math.max(job.startedAtMs, policy.leasesFromMs);
+  if (now - sinceMs <= policy.startMs) return undefined;
+  return {
+    code: "container_failed",
+    message: `The replica was not ready ${Math.round(policy.startMs / 60_000)} minutes after its start.`,
+    hint: "Its log tells how far it came. Is the model damaged, or too large for this machine?",
+  };
 }
 
 /** Takes a replica out: out of the routes first, then its container, then the record. */

@@ -10,6 +10,8 @@ const PROBE_AGAIN_MS = 100;
 /** Without a pass for this long, this process was away: asleep, stopped, or starved. */
 const GAP_MS = 4 * SWEEP_EVERY_MS;
 const MAX_START_FAILURES = 3;
+/** Weights of a large model take minutes to load; one that still beats after this hangs. */
+const REPLICA_START_MS = 15 * 60_000;
 const CANCEL_GRACE_MS = 60_000;
 
 export interface Reconciler {
@@ -92,6 +94,7 @@ export function createReconciler(control: Control): Reconciler {
       leaseMs,
       maxAttempts,
       maxStartFailures: MAX_START_FAILURES,
+      startMs: REPLICA_START_MS,
       cancelGraceMs: CANCEL_GRACE_MS,
       leasesFromMs,
     };

@@ -70,6 +70,8 @@ export interface Policy {
   leaseMs: number;
   maxAttempts: number;
   maxStartFailures: number;
+  /** Time a replica has from its start until it is ready. */
+  startMs: number;
   /** Time a cancelled container has to save and exit. */
   cancelGraceMs: number;
   /** Leases count from here at the earliest: this process was away before. */

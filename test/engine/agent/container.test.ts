@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -61,6 +61,25 @@ describe("container", () => {
     ).rejects.toMatchObject({
       code: "invalid_input",
       where: "SPOTTER_JOB_TOKEN",
+    });
+  });
+
+  it("says so, in a way worth another try, when its scratch folder is taken away", async () => {
+    const workDir = join(dir, "work");
+    await mkdir(workDir);
+    const work: ContainerWork = async (context) => {
+      await rm(context.workDir, { recursive: true });
+      await writeFile(join(context.workDir, "x"), "");
+      return "succeeded";
+    };
+    const code = await runContainer({ ...plane.env, SPOTTER_WORK_DIR: workDir }, work, {
+      host,
+      write: () => undefined,
+    });
+    expect(code).toBe(EXIT.failed);
+    expect(exit()).toMatchObject({
+      outcome: "failed",
+      failure: { code: "container_failed", message: expect.stringContaining("was removed") as string },
     });
   });
 

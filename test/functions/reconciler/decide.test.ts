@@ -16,6 +16,7 @@ const policy: Policy = {
   leaseMs: 10_000,
   maxAttempts: 3,
   maxStartFailures: 3,
+  startMs: 600_000,
   cancelGraceMs: 60_000,
   leasesFromMs: 0,
 };
@@ -165,6 +166,27 @@ describe("decideEndpoint", () => {
       endpoint({ startFailures: 2, replicas: [replica({ container: exited }, "starting")] }),
       ["fail-endpoint"],
     ],
+    [
+      "one that beats and is not ready in time is lost",
+      endpoint({ replicas: [replica({ address: undefined, startedAtMs: NOW - 600_001 }, "loading")] }),
+      ["replica-lost"],
+    ],
+    [
+      "as is one that has an address and never answers",
+      endpoint({ replicas: [replica({ startedAtMs: NOW - 600_001 }, "loading")] }),
+      ["replica-lost"],
+    ],
+    [
+      "the third time the endpoint fails",
+      endpoint({ startFailures: 2, replicas: [replica({ startedAtMs: NOW - 600_001 }, "loading")] }),
+      ["fail-endpoint"],
+    ],
+    [
+      "until then it may load",
+      endpoint({ replicas: [replica({ startedAtMs: NOW - 600_000 }, "loading")] }),
+      ["probe-replica"],
+    ],
+    ["one that is ready may be old", endpoint({ replicas: [replica({ startedAtMs: 0 })] }), []],
     [
       "a failed endpoint keeps nothing",
       endpoint({ state: "failed", desired: 0 }),
