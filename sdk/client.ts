@@ -2,6 +2,7 @@ import type * as z from "zod/mini";
 import { ERROR_CODES, type ErrorCode } from "./schema/error-codes.ts";
 import { SpotterError, errorBody } from "./schema/errors.ts";
 import { parseWith } from "./schema/parse.ts";
+import { timerMs } from "./schema/timer-ms.ts";
 import { connectionTo, foreignServer, isForeign, type Connection } from "./connection.ts";
 import { jsonFault } from "./json-fault.ts";
 import { retryAfterMs, withRetries, type Attempt } from "./retry.ts";
@@ -137,7 +138,7 @@ export class Client {
     const body = options.json === undefined ? options.body : jsonText(options.json, `${method} ${path}`);
     const timeoutMs = options.timeoutMs ?? 60_000;
     const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(), timeoutMs);
+    const timer = setTimeout(() => timeout.abort(), timerMs(timeoutMs));
     try {
       const response = await fetch(urlOf(url, path, options.query), {
         method,
