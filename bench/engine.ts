@@ -39,9 +39,9 @@ export async function run(log: (line: string) => void): Promise<Figures> {
   const debian = await debianTorch(log, notes);
   log("training step: ours, PyTorch, ours, Debian's PyTorch, ours");
   const steps = [await ourStep()];
-  const torch = current === undefined ? undefined : await torchStep(current, stepArgs, true);
+  const torch = current === undefined ? undefined : await torchStep(current, stepArgs, true, notes);
   steps.push(await ourStep());
-  const oldTorch = debian === undefined ? undefined : await torchStep(debian, stepArgs, false);
+  const oldTorch = debian === undefined ? undefined : await torchStep(debian, stepArgs, false, notes);
   steps.push(await ourStep());
   const stepMs = median(steps.map((step) => step.stepMs));
   for (const step of steps) log(`ours: ${JSON.stringify(step)}`);
