@@ -1,5 +1,6 @@
 import type { Deps } from "./deps.ts";
 import { createBus, type Bus } from "./events/bus.ts";
+import { createLoadBook, type LoadBook } from "./gateway/load.ts";
 import { createRouteTable, type RouteTable } from "./gateway/route-table.ts";
 import { createJobTokens, type JobTokens } from "./jobs/tokens.ts";
 import { createKeyRing, type KeyRing } from "./keys/key-ring.ts";
@@ -12,6 +13,8 @@ export interface Control extends Deps {
   bus: Bus;
   keys: KeyRing;
   routes: RouteTable;
+  /** What the endpoints have to do: the gateway writes it, the reconciler reads it. */
+  load: LoadBook;
   jobTokens: JobTokens;
   sessions: Sessions;
   /** What begins to use something, and what removes the unused, take turns here. */
@@ -46,6 +49,7 @@ export function createControl(deps: Deps, options: ControlOptions): Control {
     bus: createBus(deps.clock),
     keys: createKeyRing(store, options.rootKeyHash),
     routes: createRouteTable(store),
+    load: createLoadBook(deps.clock),
     jobTokens: createJobTokens(store),
     sessions: createSessions(deps.clock, deps.ids),
     gate: createGate(),
