@@ -1,10 +1,13 @@
-import type { Endpoint, LaunchEndpoint } from "../../sdk/schema/endpoint.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { Endpoint, LaunchEndpoint, UpdateEndpoint } from "../../sdk/schema/endpoint.ts";
+import { scalingOf, type ScalingSettings } from "../../sdk/schema/scaling.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import { getCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import { defaultName, identityDifferences } from "./identity.ts";
 import { pinnedModel } from "../models/models.ts";
 import { changeEndpoint, getEndpoint, type EndpointDocument } from "./records.ts";
+import { changedScaling } from "./scaling.ts";
 import { isServing, nextEndpointState } from "./transitions.ts";
 
 /**
@@ -30,18 +33,15 @@ async function accept(control: Control, asked: LaunchEndpoint): Promise<Endpoint
 export async function updateEndpoint(
   control: Control,
   name: string,
-  changes: { public?: boolean | undefined },
+  changes: UpdateEndpoint,
 ): Promise<Endpoint> {
   await getEndpoint(control, name);
   const document = await changeEndpoint(
     control,
     name,
-    (current) =>
-      current && {
-        ...current,
-        endpoint: { ...current.endpoint, public: changes.public ?? current.endpoint.public },
-      },
+    (current) => current && { ...current, endpoint: inPlace(current.endpoint, changes) },
   );
+  control.wake();
   return required(document).endpoint;
 }
 
@@ -68,7 +68,20 @@ async function checkCheckpoint(control: Control, launch: LaunchEndpoint, id: str
   );
 }
 
+/** What changes without a restart. `desired` stays between the new bounds; the autoscaler does the rest. */
+function inPlace(endpoint: Endpoint, changes: UpdateEndpoint): Endpoint {
+  const scaling = changedScaling(endpoint.scaling, changes.scaling);
+  const { min, max } = scalingOf(scaling);
+  return {
+    ...endpoint,
+    public: changes.public ?? endpoint.public,
+    desired: isServing(endpoint) ? Math.min(max, Math.max(min, endpoint.desired)) : endpoint.desired,
+    ...(scaling !== undefined && { scaling }),
+  };
+}
+
 function create(control: Control, name: string, launch: LaunchEndpoint): EndpointDocument {
+  const scaling = changedScaling(undefined, launch.scaling);
   const endpoint: Endpoint = {
     v: 1,
     name,
@@ -78,8 +91,9 @@ function create(control: Control, name: string, launch: LaunchEndpoint): Endpoin
     public: launch.public,
     state: "creating",
     revision: 1,
-    desired: 1,
+    desired: firstDesired(scaling),
     replicas: [],
+    ...(scaling !== undefined && { scaling }),
     startFailures: 0,
     createdAtMs: control.clock.now(),
     url: `${control.config.publicUrl()}/v1`,
@@ -101,9 +115,8 @@ function relaunch(current: EndpointDocument, launch: LaunchEndpoint): EndpointDo
     );
   }
   if (!isServing(endpoint)) return restarted(current, launch, "launch");
-  return endpoint.public === launch.public
-    ? undefined
-    : { ...current, endpoint: { ...endpoint, public: launch.public } };
+  const next = inPlace(endpoint, launch);
+  return isDeepStrictEqual(next, endpoint) ? undefined : { ...current, endpoint: next };
 }
 
 function restarted(
@@ -113,18 +126,25 @@ function restarted(
 ): EndpointDocument {
   const { failure: _failure, checkpoint: _checkpoint, ...kept } = current.endpoint;
   const { retryAtMs: _retryAtMs, ...document } = current;
+  const scaling = changedScaling(kept.scaling, launch.scaling);
   const endpoint: Endpoint = {
     ...kept,
+    ...(scaling !== undefined && { scaling }),
     model: launch.model,
     ...(launch.checkpoint !== undefined && { checkpoint: launch.checkpoint }),
     engine: launch.engine,
     public: launch.public,
     state: nextEndpointState(kept.state, change),
     revision: change === "replace" ? kept.revision + 1 : kept.revision,
-    desired: 1,
+    desired: firstDesired(scaling),
     startFailures: 0,
   };
   return { ...document, endpoint };
+}
+
+/** Who launches wants to chat soon: it comes up awake even where it may sleep later. */
+function firstDesired(scaling: ScalingSettings | undefined): number {
+  return Math.max(1, scalingOf(scaling).min);
 }
 
 function required(document: EndpointDocument | undefined): EndpointDocument {

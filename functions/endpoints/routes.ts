@@ -6,6 +6,7 @@ import {
   launchEndpoint as launchSchema,
   updateEndpoint as updateSchema,
 } from "../../sdk/schema/endpoint.ts";
+import { scalingOf } from "../../sdk/schema/scaling.ts";
 import type { Control } from "../control.ts";
 import { logLines, logQuery } from "../http/logs.ts";
 import { route, type Route } from "../http/route.ts";
@@ -76,7 +77,7 @@ export function endpointRoutes(control: Control): Route[] {
   ];
 }
 
-/** The URL is where this control plane is now; a record may be older than its port. */
+/** With its defaults, and the URL where this control plane is now: a record may be older than its port. */
 function shown(control: Control, record: Endpoint): Endpoint {
-  return { ...record, url: `${control.config.publicUrl()}/v1` };
+  return { ...record, scaling: scalingOf(record.scaling), url: `${control.config.publicUrl()}/v1` };
 }

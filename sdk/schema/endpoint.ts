@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { nonNegativeInt, recordName, timestampMs } from "./common.ts";
 import { failure } from "./errors.ts";
 import { checkpointId, modelRef } from "./model.ts";
+import { scalingSettings } from "./scaling.ts";
 
 export const ENDPOINT_STATES = ["creating", "ready", "updating", "stopping", "stopped", "failed"] as const;
 export const endpointState = z.enum(ENDPOINT_STATES);
@@ -22,11 +23,18 @@ export const launchEndpoint = z.strictObject({
   /** Replace an endpoint of this name that has another identity, or restart the same one. */
   recreate: z._default(z.boolean(), false),
   engine: z._default(z.enum(["onnx"]), "onnx"),
+  /** What is given changes an endpoint that exists; what is absent stays as it is there. */
+  scaling: z.optional(scalingSettings),
 });
 export type LaunchEndpoint = z.infer<typeof launchEndpoint>;
 export type LaunchEndpointInput = z.input<typeof launchEndpoint>;
 
-export const updateEndpoint = z.strictObject({ public: z.optional(z.boolean()) });
+export const updateEndpoint = z.strictObject({
+  public: z.optional(z.boolean()),
+  /** Only what is given changes. */
+  scaling: z.optional(scalingSettings),
+});
+export type UpdateEndpoint = z.infer<typeof updateEndpoint>;
 
 export const replica = z.object({
   jobId: z.string(),
@@ -48,7 +56,10 @@ export const endpoint = z.object({
   state: endpointState,
   /** Counts identities this name has had; replicas of older ones are drained. */
   revision: nonNegativeInt,
+  /** Replicas it should have now: from `min` to `max`, after its load. A ready endpoint with 0 sleeps. */
   desired: nonNegativeInt,
+  /** What was set; see `scalingOf` for the rest. */
+  scaling: z.optional(scalingSettings),
   replicas: z.array(replica),
   /** Containers that ended on their own since the last ready one; past a limit the endpoint fails. */
   startFailures: nonNegativeInt,

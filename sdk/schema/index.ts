@@ -21,5 +21,6 @@ export * from "./parse-response.ts";
 export * from "./rollout.ts";
 export * from "./run.ts";
 export * from "./run-spec.ts";
+export * from "./scaling.ts";
 export * from "./status.ts";
 export * from "./user-code.ts";
