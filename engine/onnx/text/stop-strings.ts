@@ -40,9 +40,17 @@ export class StopStrings {
   }
 }
 
+/** Where the stop string begins that is complete first, however the text was cut; of several the longest. */
 function firstIndex(text: string, stops: readonly string[]): number | undefined {
-  const found = stops.map((stop) => text.indexOf(stop)).filter((index) => index >= 0);
-  return found.length === 0 ? undefined : Math.min(...found);
+  let first: { start: number; end: number } | undefined;
+  for (const stop of stops) {
+    const start = text.indexOf(stop);
+    if (start < 0) continue;
+    const end = start + stop.length;
+    if (first === undefined || end < first.end || (end === first.end && start < first.start))
+      first = { start, end };
+  }
+  return first?.start;
 }
 
 /** Length of the longest end of the text that is a beginning of a stop string. */
