@@ -15,19 +15,13 @@ export interface InferGraphParams {
 }
 
 /** Names of one layer's cache tensors. */
-export function cacheNames(
-  layer: number,
-): Record<"pastKey" | "pastValue" | "presentKey" | "presentValue", string> {
-  return {
-    pastKey: `past_key_${layer}`,
-    pastValue: `past_value_${layer}`,
-    presentKey: `present_key_${layer}`,
-    presentValue: `present_value_${layer}`,
-  };
+export function cacheNames(layer: number): Record<"pastKey" | "pastValue", string> {
+  return { pastKey: `past_key_${layer}`, pastValue: `past_value_${layer}` };
 }
 
 /**
- * The graph for prefill and decode, in one, over a cache that is written in place.
+ * The graph for prefill and decode, in one, over a cache that the caller keeps. Every output is copied on its
+ * way out of the runtime, so what goes out of the cache is the new positions alone.
  *
  * Inputs, B sequences of S new tokens each, a cache of T positions:
  * - `ids` int64 [B, S]: the new tokens. S > 1 with something in the cache needs B = 1.
@@ -36,13 +30,15 @@ export function cacheNames(
  * - `total` int32 []: the largest `seqlens_k` + 1; any larger value up to T does as well.
  * - `last` int64 [B, 1]: the row of `ids` whose successor is wanted; 0 when decoding.
  * - `inv_temperature` float32 [B, 1]: logits are multiplied by it before the softmax.
- * - `past_key_l`, `past_value_l` float32 [B, KV, T, hd] for each layer l.
+ * - `new_positions` int64 [B, KV, S, 1]: where each new token stands.
+ * - `past_key_l`, `past_value_l` float32 [B, KV, T, hd] for each layer l; read only.
  * - the weights under their own names, where they are shared.
  *
  * Outputs:
  * - `logits` float32 [B, V], without the temperature.
  * - `probs` float32 [B, V]: softmax(logits * inv_temperature).
- * - `present_key_l`, `present_value_l`: fetch into the very tensors given as past.
+ * - `new_cache` float32 [2 L B, KV, S, hd]: keys and values of the new positions, to be put into the cache;
+ *   layer by layer, keys before values.
  */
 export function inferGraph(policy: Policy, params: InferGraphParams): Graph {
   const { config } = policy;
@@ -54,9 +50,11 @@ export function inferGraph(policy: Policy, params: InferGraphParams): Graph {
   const total = graph.input("total", "int32", []);
   const last = graph.input("last", "int64", ["B", 1]);
   const inverseTemperature = graph.input("inv_temperature", "float32", ["B", 1]);
+  const newPositions = graph.input("new_positions", "int64", ["B", keyValueHeads, "S", 1]);
   const weights = declareWeights(graph, policy, params);
   const rotary = rotaryTables(graph, config, params.maxPositions);
 
+  const news: Value[] = [];
   const attend = (layer: number, projected: Value[]): Value => {
     const names = cacheNames(layer);
     const cache = ["B", keyValueHeads, "T", headSize];
@@ -75,8 +73,8 @@ export function inferGraph(policy: Policy, params: InferGraphParams): Graph {
       keyValueHeads,
       headSize,
     });
-    graph.output(names.presentKey, presentKey);
-    graph.output(names.presentValue, presentValue);
+    for (const present of [presentKey, presentValue])
+      news.push(ops.gatherPositions(graph, present, newPositions));
     return ops.reshape(graph, attended, ["B*S", heads * headSize]);
   };
 
@@ -84,6 +82,7 @@ export function inferGraph(policy: Policy, params: InferGraphParams): Graph {
     ops.gatherPerBatch(graph, ops.reshape(graph, rows, ["B", "S", Number(rows.shape[1])]), last);
   const x = llamaBlocks(tape, config, weights, ops.reshape(graph, ids, ["B*S"]), { attend, select });
   const hidden = finalNorm(tape, config, weights, x);
+  graph.output("new_cache", ops.concat(graph, news, 0, `${news.length}*B`));
   const logits = ops.matMul(graph, hidden, headWeight(config, weights), { transB: true });
   graph.output("logits", logits);
   graph.output("probs", ops.softmax(graph, ops.multiply(graph, logits, inverseTemperature)));

@@ -2,7 +2,8 @@ import { Tensor } from "onnxruntime-node";
 import { GraphSession, type SessionParams, type Tensors } from "../graph/session.ts";
 import type { WeightMode } from "./graph-weights.ts";
 import { cacheNames, inferGraph } from "./infer-graph.ts";
-import type { KvWindow } from "./kv-cache.ts";
+import { writeNews, type KvWindow } from "./kv-cache.ts";
+import type { LlamaConfig } from "./llama-config.ts";
 import type { Policy } from "./policy.ts";
 
 export interface InferSessionParams extends SessionParams {
@@ -25,14 +26,14 @@ export interface InferFeeds {
   total: number;
   last: BigInt64Array;
   invTemperature: Float32Array;
-  /** As many slots as the batch has sequences; written in place. */
+  /** As many slots as the batch has sequences; the new positions are written into it. */
   cache: KvWindow;
 }
 
-/** Both [batch, V], valid until the next run. */
+/** Both [batch, V]. */
 export interface InferOutputs {
-  logits: Float32Array;
   probs: Float32Array;
+  logits: Float32Array;
 }
 
 /**
@@ -50,15 +51,12 @@ export class InferSession {
   readonly maxPositions: number;
   readonly #session: GraphSession;
   readonly #weights: Tensors;
-  readonly #vocabularySize: number;
-  /** Output tensors per batch size, over the same two arrays. */
-  readonly #outputs = new Map<number, { logits: Tensor; probs: Tensor }>();
-  #buffers = { logits: new Float32Array(0), probs: new Float32Array(0) };
+  readonly #config: LlamaConfig;
 
-  private constructor(session: GraphSession, weights: Tensors, vocabularySize: number, maxPositions: number) {
+  private constructor(session: GraphSession, weights: Tensors, config: LlamaConfig, maxPositions: number) {
     this.#session = session;
     this.#weights = weights;
-    this.#vocabularySize = vocabularySize;
+    this.#config = config;
     this.maxPositions = maxPositions;
   }
 
@@ -70,52 +68,70 @@ export class InferSession {
       ...(base === "shared" ? policy.parameters.feeds() : {}),
       ...(adapter === "shared" ? policy.adapter?.parameters.feeds() : {}),
     };
-    return new InferSession(session, weights, policy.config.vocabularySize, maxPositions);
+    return new InferSession(session, weights, policy.config, maxPositions);
   }
 
-  async run(feeds: InferFeeds): Promise<InferOutputs> {
-    const { batch } = feeds.cache;
-    const { logits, probs } = this.#outputTensors(batch);
+  /** The probabilities alone: each output costs a copy. */
+  async run(feeds: InferFeeds): Promise<Pick<InferOutputs, "probs">> {
+    const { probs } = await this.#run(feeds, { probs: null, new_cache: null });
+    return { probs: floats(probs) };
+  }
+
+  async runWithLogits(feeds: InferFeeds): Promise<InferOutputs> {
+    const { probs, logits } = await this.#run(feeds, { probs: null, logits: null, new_cache: null });
+    return { probs: floats(probs), logits: floats(logits) };
+  }
+
+  async #run(feeds: InferFeeds, fetches: Record<string, null>): Promise<Tensors> {
+    const { batch, layers } = feeds.cache;
+    const { keyValueHeads } = this.#config;
+    const count = feeds.ids.length / batch;
+    const starts = newStarts(feeds, count);
     const inputs: Tensors = {
       ...this.#weights,
-      ids: new Tensor("int64", feeds.ids, [batch, feeds.ids.length / batch]),
+      ids: new Tensor("int64", feeds.ids, [batch, count]),
       seqlens_k: new Tensor("int32", feeds.seqlensK, [batch]),
       total: new Tensor("int32", Int32Array.of(feeds.total), []),
       last: new Tensor("int64", feeds.last, [batch, 1]),
       inv_temperature: new Tensor("float32", feeds.invTemperature, [batch, 1]),
+      new_positions: new Tensor("int64", newPositions(starts, keyValueHeads, count), [
+        batch,
+        keyValueHeads,
+        count,
+        1,
+      ]),
     };
-    const fetches: Tensors = { logits, probs };
-    for (const [layer, { key, value }] of feeds.cache.layers.entries()) {
+    for (const [layer, { key, value }] of layers.entries()) {
       const names = cacheNames(layer);
       inputs[names.pastKey] = key;
       inputs[names.pastValue] = value;
-      fetches[names.presentKey] = key;
-      fetches[names.presentValue] = value;
     }
-    await this.#session.run(inputs, fetches);
-    const elements = batch * this.#vocabularySize;
-    return {
-      logits: this.#buffers.logits.subarray(0, elements),
-      probs: this.#buffers.probs.subarray(0, elements),
-    };
+    const outputs = await this.#session.run(inputs, fetches);
+    writeNews(feeds.cache, floats(outputs["new_cache"]), starts, count);
+    return outputs;
   }
 
   async close(): Promise<void> {
     await this.#session.close();
   }
+}
 
-  #outputTensors(batch: number): { logits: Tensor; probs: Tensor } {
-    const known = this.#outputs.get(batch);
-    if (known !== undefined) return known;
-    const elements = batch * this.#vocabularySize;
-    if (this.#buffers.logits.length < elements) {
-      this.#buffers = { logits: new Float32Array(elements), probs: new Float32Array(elements) };
-      this.#outputs.clear();
-    }
-    const tensor = (data: Float32Array): Tensor =>
-      new Tensor("float32", data.subarray(0, elements), [batch, this.#vocabularySize]);
-    const made = { logits: tensor(this.#buffers.logits), probs: tensor(this.#buffers.probs) };
-    this.#outputs.set(batch, made);
-    return made;
-  }
+/** Where the new tokens of each sequence begin: a first prompt at 0 whatever its padding, others at their end. */
+function newStarts({ seqlensK, total }: InferFeeds, count: number): number[] {
+  const isPrompt = count > 1 && total === count;
+  return Array.from(seqlensK, (last) => (isPrompt ? 0 : last + 1 - count));
+}
+
+function newPositions(starts: number[], heads: number, count: number): BigInt64Array {
+  const positions = new BigInt64Array(starts.length * heads * count);
+  let at = 0;
+  for (const start of starts)
+    for (let head = 0; head < heads; head++)
+      for (let i = 0; i < count; i++) positions[at++] = BigInt(start + i);
+  return positions;
+}
+
+function floats(tensor: Tensor | undefined): Float32Array {
+  if (tensor?.data instanceof Float32Array) return tensor.data;
+  throw new RangeError("The runtime gave no numbers");
 }

@@ -77,3 +77,37 @@ export class KvCache {
     return this.#keyValueHeads * this.positions * this.#headSize;
   }
 }
+
+/**
+ * Puts the new positions of one run into the slots of a window.
+ *
+ * @param news [2 L B, KV, S, hd]: keys and then values of each layer
+ * @param starts the first new position of each slot
+ * @param count S
+ */
+export function writeNews(
+  window: KvWindow,
+  news: Float32Array,
+  starts: readonly number[],
+  count: number,
+): void {
+  let from = 0;
+  for (const { key, value } of window.layers) {
+    for (const { data, dims } of [key, value]) {
+      const [, heads = 0, positions = 0, headSize = 0] = dims;
+      const size = count * headSize;
+      for (let slot = 0; slot < window.batch; slot++) {
+        for (let head = 0; head < heads; head++) {
+          const to = ((slot * heads + head) * positions + (starts[slot] ?? 0)) * headSize;
+          copy(news, from, data as Float32Array, to, size);
+          from += size;
+        }
+      }
+    }
+  }
+}
+
+/** A loop: a head's row is too short for `set` and a view to pay. */
+function copy(source: Float32Array, from: number, target: Float32Array, to: number, count: number): void {
+  for (let i = 0; i < count; i++) target[to + i] = source[from + i] ?? 0;
+}

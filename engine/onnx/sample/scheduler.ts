@@ -10,7 +10,7 @@ import { Sequence, type SequenceListener } from "./sequence.ts";
 /** Runs the inference graph; see `models/infer-graph.ts` for what goes in and out. */
 export interface InferRunner {
   readonly maxPositions: number;
-  run(feeds: InferFeeds): Promise<InferOutputs>;
+  run(feeds: InferFeeds): Promise<Pick<InferOutputs, "probs">>;
 }
 
 export interface SchedulerParams {

@@ -37,6 +37,21 @@ export function gatherPerBatch(graph: Graph, x: Value, rows: Value): Value {
   })[0];
 }
 
+/** From `x` [B, H, T, D] the elements at `positions` [B, H, S, 1] of the third axis. Gives [B, H, S, D]. */
+export function gatherPositions(graph: Graph, x: Value, positions: Value): Value {
+  const [batch, heads, , width] = x.shape;
+  const [, , count] = positions.shape;
+  if (batch === undefined || heads === undefined || width === undefined || count === undefined) {
+    throw new RangeError(`No positions of [${x.shape.join()}] by [${positions.shape.join()}]`);
+  }
+  return graph.add({
+    op: "GatherND",
+    inputs: [x, positions],
+    attributes: { batch_dims: int(2) },
+    outputs: [{ type: x.type, shape: [batch, heads, count, width] }],
+  })[0];
+}
+
 /**
  * Adds `updates` [M, D] to the rows `rows` [M] of `table` [R, D]; a row may come several times.
  *

@@ -45,7 +45,7 @@ export interface GroupQueryAttentionParams {
   query: Value;
   key: Value | undefined;
   value: Value | undefined;
-  /** [B, KV, T, hd]: the cache, read up to `seqlensK` and written behind it, in place. */
+  /** [B, KV, T, hd]: the cache, read up to `seqlensK`; what comes out has the new positions as well. */
   pastKey: Value;
   pastValue: Value;
   /** int32 [B]: positions in the cache after this run, less one. */
@@ -58,7 +58,7 @@ export interface GroupQueryAttentionParams {
   headSize: number;
 }
 
-/** Rotary embedding, cache update and causal attention in one kernel. */
+/** Rotary embedding, extended cache and causal attention in one kernel. */
 export function groupQueryAttention(
   graph: Graph,
   params: GroupQueryAttentionParams,

@@ -64,7 +64,7 @@ describe.each([
     const padded = sequences.flatMap((ids, b) =>
       Array.from({ length: 5 }, (_, s) => BigInt(s < (prompts[b] ?? 0) ? (ids[s] ?? 0) : 0)),
     );
-    const outputs = await session.run({
+    const outputs = await session.runWithLogits({
       ids: BigInt64Array.from(padded),
       seqlensK: Int32Array.from(prompts, (n) => n - 1),
       total: 5,
@@ -94,7 +94,7 @@ describe.each([
     for (const chunk of [2, 1]) {
       const ids = (sequences[1] ?? []).slice(done, done + chunk);
       done += chunk;
-      const outputs = await session.run({
+      const outputs = await session.runWithLogits({
         ids: BigInt64Array.from(ids, BigInt),
         seqlensK: Int32Array.of(done - 1),
         total: done,
@@ -135,7 +135,7 @@ describe.each([
     const cache = new KvCache(policy.config, 2, POSITIONS);
     cache.fill(777);
     const prompt = (sequences[0] ?? []).slice(0, 6);
-    await session.run({
+    await session.runWithLogits({
       ids: BigInt64Array.from(prompt, BigInt),
       seqlensK: Int32Array.of(5),
       total: 6,
@@ -151,7 +151,7 @@ describe.each([
 
   it("divides by each sequence's own temperature", async () => {
     const cache = new KvCache(policy.config, 2, POSITIONS);
-    const { logits, probs } = await session.run({
+    const { logits, probs } = await session.runWithLogits({
       ids: BigInt64Array.of(3n, 3n),
       seqlensK: Int32Array.of(0, 0),
       total: 1,
@@ -193,7 +193,7 @@ function decode(
   ids: number[],
   positions: number[],
 ): Promise<InferOutputs> {
-  return session.run({
+  return session.runWithLogits({
     ids: BigInt64Array.from(ids, BigInt),
     seqlensK: Int32Array.from(positions),
     total: Math.max(...positions) + 1,
