@@ -4,6 +4,7 @@ import { createLoadBook, type LoadBook } from "./gateway/load.ts";
 import { createRouteTable, type RouteTable } from "./gateway/route-table.ts";
 import { createJobTokens, type JobTokens } from "./jobs/tokens.ts";
 import { createKeyRing, type KeyRing } from "./keys/key-ring.ts";
+import { createObserver, type Observer } from "./observability/observer.ts";
 import { createGate, type Gate } from "./records/gate.ts";
 import { upcasting } from "./records/upcast.ts";
 import { createSessions, type Sessions } from "./pages/sessions.ts";
@@ -15,6 +16,8 @@ export interface Control extends Deps {
   routes: RouteTable;
   /** What the endpoints have to do: the gateway writes it, the reconciler reads it. */
   load: LoadBook;
+  /** Told of every request of the gateway, for metrics, traces and the access log. */
+  observer: Observer;
   jobTokens: JobTokens;
   sessions: Sessions;
   /** What begins to use something, and what removes the unused, take turns here. */
@@ -50,6 +53,7 @@ export function createControl(deps: Deps, options: ControlOptions): Control {
     keys: createKeyRing(store, options.rootKeyHash),
     routes: createRouteTable(store),
     load: createLoadBook(deps.clock),
+    observer: createObserver(deps),
     jobTokens: createJobTokens(store),
     sessions: createSessions(deps.clock, deps.ids),
     gate: createGate(),
