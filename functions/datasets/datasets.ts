@@ -3,7 +3,7 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { DatasetRef } from "../../sdk/schema/run-spec.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
 import type { Control } from "../control.ts";
-import { hashOfBlob } from "../records/hash.ts";
+import { isKept, putContent } from "../records/content.ts";
 import type { DocumentKey } from "../ports/store.ts";
 import { checkRows, type RowCount } from "./check-rows.ts";
 
@@ -26,12 +26,12 @@ export async function putDataset(
   name: string | undefined,
 ): Promise<DatasetRecord> {
   const known = await findDataset(control, sha256);
-  if (known !== undefined && (await isKept(control, sha256))) {
+  if (known !== undefined && (await isKept(control.blobs, datasetBlob(sha256), sha256))) {
     await body.pipeTo(new WritableStream());
     return known;
   }
   const count: RowCount = { rows: 0, bytes: 0 };
-  await control.blobs.put(datasetBlob(sha256), body.pipeThrough(checkRows(count)), { sha256 });
+  await putContent(control.blobs, datasetBlob(sha256), body.pipeThrough(checkRows(count)), sha256);
   const record: DatasetRecord = {
     v: 1,
     sha256,
@@ -45,11 +45,6 @@ export async function putDataset(
 
 export async function findDataset(control: Control, sha256: string): Promise<DatasetRecord | undefined> {
   return (await control.store.get<DatasetRecord>(datasetKey(sha256)))?.value;
-}
-
-/** Whether the stored rows are still what their name says. Who asks before sending, sends them again if not. */
-export async function isKept(control: Control, sha256: string): Promise<boolean> {
-  return (await hashOfBlob(control.blobs, datasetBlob(sha256))) === sha256;
 }
 
 export async function getDataset(control: Control, sha256: string, where?: string): Promise<DatasetRecord> {

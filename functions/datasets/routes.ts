@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
 import { pageOf, pageQuery, sha256 } from "../../sdk/schema/common.ts";
 import { datasetRecord, type DatasetRecord } from "../../sdk/schema/dataset.ts";
-import { SpotterError } from "../../sdk/schema/errors.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
 import type { Control } from "../control.ts";
 import { bodyStream } from "../http/body.ts";
 import { route, type Route } from "../http/route.ts";
-import { getDataset, isKept, putDataset } from "./datasets.ts";
+import { kept } from "../records/content.ts";
+import { datasetBlob, getDataset, putDataset } from "./datasets.ts";
 
 export function datasetRoutes(control: Control): Route[] {
   return [
@@ -29,10 +29,7 @@ export function datasetRoutes(control: Control): Route[] {
       response: datasetRecord,
       async handle({ param }) {
         const record = await getDataset(control, param("sha256"));
-        if (await isKept(control, record.sha256)) return record;
-        throw new SpotterError("not_found", `The rows of dataset ${record.sha256} are gone or damaged.`, {
-          hint: "Upload them again with PUT /datasets/:sha256.",
-        });
+        return kept(control.blobs, datasetBlob(record.sha256), record, `Dataset ${record.sha256}`);
       },
     }),
     route({

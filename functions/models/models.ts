@@ -13,6 +13,7 @@ import { nearestName } from "../../sdk/schema/nearest-name.ts";
 import { jobFile } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import type { DocumentKey } from "../ports/store.ts";
+import { putContent } from "../records/content.ts";
 import { sha256Of } from "../records/hash.ts";
 import { collect, update } from "../records/update.ts";
 
@@ -72,7 +73,7 @@ export async function putModelFile(
       hint: "Announce it first with POST /models.",
     });
   }
-  await control.blobs.put(modelBlob(sha256, path), body, { sha256: file.sha256 });
+  await putContent(control.blobs, modelBlob(sha256, path), body, file.sha256);
 }
 
 export async function findModel(control: Control, name: string): Promise<ModelRecord | undefined> {

@@ -1,14 +1,14 @@
 import * as z from "zod/mini";
 import { sha256 } from "../../sdk/schema/common.ts";
-import { SpotterError } from "../../sdk/schema/errors.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
 import { judgeRequest, judgeResponse, userCodeRecord } from "../../sdk/schema/user-code.ts";
 import type { Control } from "../control.ts";
 import { readBody } from "../http/body.ts";
 import { route, type Route } from "../http/route.ts";
 import { judgeRows } from "./judge.ts";
-import { getUserCode } from "./records.ts";
-import { isKept, putUserCode } from "./user-code.ts";
+import { kept } from "../records/content.ts";
+import { getUserCode, userCodeBlob } from "./records.ts";
+import { putUserCode } from "./user-code.ts";
 
 /** Dictionaries and the like are bundled in; models are not. */
 const MAX_BUNDLE_BYTES = 64 * 1024 * 1024;
@@ -37,10 +37,7 @@ export function userCodeRoutes(control: Control): Route[] {
       response: userCodeRecord,
       async handle({ param }) {
         const record = await getUserCode(control, param("sha256"));
-        if (await isKept(control, record.sha256)) return record;
-        throw new SpotterError("not_found", `The bundle of ${record.name} is gone or damaged.`, {
-          hint: "Upload it again with PUT /user-code/:sha256.",
-        });
+        return kept(control.blobs, userCodeBlob(record.sha256), record, `The bundle of ${record.name}`);
       },
     }),
     route({

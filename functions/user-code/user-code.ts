@@ -1,6 +1,7 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { UserCodeRecord } from "../../sdk/schema/user-code.ts";
-import { hashOfBlob, sha256Of } from "../records/hash.ts";
+import { isKept, otherHash } from "../records/content.ts";
+import { sha256Of } from "../records/hash.ts";
 import { getUserCode, userCodeBlob, userCodeKey, type UserCodeDeps } from "./records.ts";
 
 /** Takes in a bundle: checks the hash, loads it once in an isolate, and keeps it. What is known is kept as it is. */
@@ -10,14 +11,9 @@ export async function putUserCode(
   code: Uint8Array,
   name: string,
 ): Promise<UserCodeRecord> {
-  const hash = sha256Of(code);
-  if (hash !== sha256) {
-    throw new SpotterError("invalid_input", `The body hashes to ${hash}, not to ${sha256}.`, {
-      hint: "Send the bundle unchanged, under the SHA-256 of its bytes.",
-    });
-  }
+  if (sha256Of(code) !== sha256) throw otherHash(sha256);
   const known = await deps.store.get<UserCodeRecord>(userCodeKey(sha256));
-  if (known && (await isKept(deps, sha256))) return known.value;
+  if (known && (await isKept(deps.blobs, userCodeBlob(sha256), sha256))) return known.value;
   // Without any grant: loading must not need a secret.
   const handle = await deps.isolates.load({ sha256, code, secrets: {} });
   await deps.blobs.put(userCodeBlob(sha256), code, { sha256 });
@@ -48,9 +44,4 @@ export async function userCodeBytes(deps: UserCodeDeps, sha256: string): Promise
   throw new SpotterError("not_found", `The bundle of ${name} (${sha256}) is gone.`, {
     hint: "Upload it again with PUT /user-code/:sha256.",
   });
-}
-
-/** Whether the stored code is still what its name says. Who asks before sending, sends it again if not. */
-export async function isKept(deps: UserCodeDeps, sha256: string): Promise<boolean> {
-  return (await hashOfBlob(deps.blobs, userCodeBlob(sha256))) === sha256;
 }

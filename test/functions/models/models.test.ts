@@ -56,7 +56,7 @@ describe("stored models", () => {
     const put = (path: string, content: string) =>
       plane.call("PUT", `/models/${begun.sha256}/files/${path}`, content);
     expect((await put("config.json", "{}")).status).toBe(204);
-    expect((await errorOf(await put("model.safetensors", "xxxxxxx"))).code).toBe("blob_corrupt");
+    expect((await errorOf(await put("model.safetensors", "xxxxxxx"))).code).toBe("invalid_input");
     expect((await errorOf(await put("other.json", "x"))).code).toBe("not_found");
     expect((await errorOf(await plane.call("GET", "/models/acme/tiny"))).code).toBe("model_not_found");
     for (const name of ["m".repeat(10_000), "a%00b"]) {
