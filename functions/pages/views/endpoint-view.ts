@@ -1,5 +1,7 @@
+import { coldStartMs } from "../../../sdk/schema/cold-start.ts";
 import type { Endpoint } from "../../../sdk/schema/endpoint.ts";
 import { chatView, type ChatProps } from "./chat-view.ts";
+import { durationText, numberText } from "./format.ts";
 import { h, type View } from "./h.ts";
 import { outputView, type LogsProps } from "./logs-view.ts";
 import { agoView, failureView, section, stateView } from "./parts.ts";
@@ -46,6 +48,7 @@ export function endpointView(props: EndpointProps): View {
         endpoint.checkpoint === undefined ? "" : " of ",
         `${endpoint.model.name} · ${endpoint.public ? "public" : "with a key"} · launched `,
         agoView(endpoint.createdAtMs, nowMs),
+        coldStartText(endpoint),
       ),
     ),
     props.problem === undefined ? null : h("p", { class: "problem", role: "alert" }, props.problem),
@@ -69,6 +72,13 @@ export function replicaText({ replicas, state }: Endpoint): string {
   const loading = replicas.find((replica) => replica.state !== "ready" && replica.state !== "gone");
   if (state === "ready" || loading === undefined) return "";
   return loading.state === "waiting" ? "waiting for capacity" : `container is ${loading.state}`;
+}
+
+/** What a caller waits for who finds it asleep. */
+export function coldStartText(endpoint: Pick<Endpoint, "replicas">): string {
+  const ms = coldStartMs(endpoint);
+  if (ms === undefined) return "";
+  return ` · cold start ${ms < 60_000 ? `${numberText(ms / 1000)} s` : durationText(ms)}`;
 }
 
 function useView({ name, url }: Endpoint): View {
@@ -95,7 +105,7 @@ function useView({ name, url }: Endpoint): View {
       { class: "code", tabindex: "0", role: "region", "aria-label": "Example with curl" },
       curl.join("\n"),
     ),
-    h("pre", null, "npx spotter key create --name app"),
+    h("pre", null, "npx spotter key create app"),
   );
 }
 

@@ -1,12 +1,15 @@
 import { type Command, Option } from "commander";
 import { SpotterError } from "../../schema/errors.ts";
+import { coldStartMs } from "../../schema/cold-start.ts";
+import type { Endpoint as EndpointRecord } from "../../schema/endpoint.ts";
 import type { ChatMessage, ChatOptions } from "../../chat.ts";
 import { Endpoint } from "../../endpoint.ts";
 import { type CliContext, print, printJson, printList } from "../context.ts";
 import { integer, number } from "../numbers.ts";
 import { logLineText } from "../render/log-line.ts";
 import { pairs } from "../render/table.ts";
-import { ageText } from "../render/time.ts";
+import { ageText, measuredText } from "../render/time.ts";
+import { waitReady } from "../render/wait-ready.ts";
 import { noun, verb } from "../verb.ts";
 
 export function endpointCommand(context: CliContext): Command {
@@ -42,9 +45,11 @@ function launch(context: CliContext): Command {
     .action(async (model: string, { wait, json, ...params }: Options) => {
       const { signal } = context;
       const endpoint = await Endpoint.launch(model, { ...params, signal });
-      if (wait) await endpoint.waitUntilReady({ signal });
+      if (wait) await waitReady(context, endpoint);
       if (json) return printJson(context, endpoint.record);
       print(context, `${endpoint.name} is ${endpoint.state} at ${context.colors.cyan(endpoint.url)}`);
+      const coldStart = coldStartText(endpoint.record);
+      if (coldStart !== undefined) print(context, `Its cold start took ${coldStart}.`);
       print(context, `Try: ${context.command(`endpoint chat ${endpoint.name} "Write a haiku about rain."`)}`);
     });
 }
@@ -80,6 +85,7 @@ function get(context: CliContext): Command {
         url: record.url,
         access: record.public ? "public" : "key",
         replicas: `${record.replicas.length} of ${record.desired}`,
+        "cold start": coldStartText(record),
         failure: record.failure?.message,
       });
       for (const line of lines) print(context, line);
@@ -153,4 +159,9 @@ function logs(context: CliContext): Command {
       for (const line of lines) print(context, context.isInteractive ? logLineText(line) : line);
     },
   );
+}
+
+function coldStartText(record: EndpointRecord): string | undefined {
+  const ms = coldStartMs(record);
+  return ms === undefined ? undefined : measuredText(ms);
 }

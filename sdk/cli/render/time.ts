@@ -9,6 +9,11 @@ export function durationText(ms: number): string {
   return hours < 48 ? `${hours}h ${two(minutes % 60)}m` : `${Math.floor(hours / 24)}d ${hours % 24}h`;
 }
 
+/** The same with hundredths below a minute, for what is measured: "0.89s". */
+export function measuredText(ms: number): string {
+  return ms < 60_000 ? `${(ms / 1_000).toFixed(2)}s` : durationText(ms);
+}
+
 /** How long ago. */
 export function ageText(atMs: number, nowMs: number): string {
   return `${durationText(Math.max(0, nowMs - atMs))} ago`;

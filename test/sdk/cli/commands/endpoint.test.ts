@@ -24,6 +24,41 @@ describe("spotter endpoint", () => {
     expect(JSON.parse(json.out)).toEqual(endpointRecord({ state: "creating" }));
   });
 
+  it("tells how long the cold start took", async () => {
+    const replica = {
+      jobId: "serve-nano-r1-1",
+      state: "ready",
+      createdAtMs: 1_000,
+      readyAtMs: 1_894,
+    } as const;
+    const { url } = await fakeServer({
+      "POST /endpoints": () => endpointRecord({ replicas: [replica] }),
+      "GET /endpoints/nano": () => endpointRecord({ replicas: [replica] }),
+    });
+    const launch = await runCli("endpoint launch spotter/nano", { url });
+    expect(launch.out).toContain("Its cold start took 0.89s.\n");
+    expect((await runCli("endpoint get nano", { url })).out).toContain("cold start  0.89s\n");
+  });
+
+  it("says at a terminal what it waits for, and leaves only what it came to", async () => {
+    let asked = 0;
+    const replica = { jobId: "serve-nano-r1-1", createdAtMs: 1 };
+    const { url } = await fakeServer({
+      "POST /endpoints": () =>
+        endpointRecord({ state: "creating", replicas: [{ ...replica, state: "waiting" }] }),
+      "GET /endpoints/nano": () =>
+        endpointRecord({
+          state: ++asked > 2 ? "ready" : "creating",
+          replicas: [{ ...replica, state: "loading" }],
+        }),
+    });
+    const { out, err } = await runCli("endpoint launch spotter/nano", { url, isTerminal: true });
+    expect(out).toContain("nano is ready at ");
+    expect(out).not.toContain("waits for");
+    expect(err).toContain("nano waits for capacity, 0ms");
+    expect(err.endsWith("\r\u001b[K")).toBe(true);
+  });
+
   it("lists, shows, stops and shows logs", async () => {
     const { url } = await fakeServer({
       "GET /endpoints": () => ({ items: [endpointRecord({ createdAtMs: Date.now() })] }),
