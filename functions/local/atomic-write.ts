@@ -1,11 +1,16 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { diskError } from "./disk-error.ts";
 
-/** Readers see the old content or the new one, never a part; the owner alone can read it. */
+/**
+ * Readers see the old content or the new one, never a part; the owner alone can read it.
+ *
+ * @throws SpotterError `state_unreadable`, `disk_full`
+ */
 export function atomicWrite(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${process.pid}.tmp`;
   try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const descriptor = openSync(temporary, "w", 0o600);
     try {
       writeSync(descriptor, text);
@@ -16,6 +21,6 @@ export function atomicWrite(path: string, text: string): void {
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });
-    throw error;
+    throw diskError(error, path);
   }
 }

@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import { createAdaptorServer } from "@hono/node-server";
+import type { DaemonFile } from "../../sdk/schema/status.ts";
 import { createControlPlane, type ControlPlane } from "../app.ts";
 import { newKey } from "../keys/key-ring.ts";
 import { readDaemonFile, removeDaemonFile, writeDaemonFile } from "./daemon-file.ts";
@@ -29,6 +30,7 @@ interface Daemon {
 /** Runs the daemon of a state folder until it is told to end, and leaves nothing behind. */
 export async function runDaemon(options: DaemonOptions): Promise<void> {
   const lock = await lockState(options.home);
+  const lastPort = portOf(readDaemonFile(options.home));
   let port = 0;
   const publicUrl = () => `http://127.0.0.1:${port}`;
   const deps = await openLocalDeps({ home: options.home, publicUrl, environment: process.env });
@@ -42,7 +44,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   server.requestTimeout = 0;
   for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => end());
 
-  port = await listen(server, { port: options.port, lastPort: lastPort(options.home) });
+  port = await listen(server, { port: options.port, lastPort });
   const startedAtMs = plane.control.startedAtMs;
   const { version } = deps.config;
   writeDaemonFile(options.home, {
@@ -96,7 +98,6 @@ function endWhenIdle(plane: ControlPlane, idleExitMs: number, end: () => void): 
   return () => clearInterval(timer);
 }
 
-function lastPort(home: string): number | undefined {
-  const url = readDaemonFile(home)?.url;
-  return url === undefined ? undefined : Number(new URL(url).port) || undefined;
+function portOf(file: DaemonFile | undefined): number | undefined {
+  return file && (Number(URL.parse(file.url)?.port) || undefined);
 }

@@ -1,7 +1,15 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
 
 const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
-const UNUSABLE: ReadonlySet<string> = new Set(["EROFS", "EACCES", "EPERM", "ENOTDIR", "EISDIR", "EEXIST"]);
+const UNUSABLE: ReadonlySet<string> = new Set([
+  "EROFS",
+  "EACCES",
+  "EPERM",
+  "ENOTDIR",
+  "EISDIR",
+  "EEXIST",
+  "ELOOP",
+]);
 
 /** What the operating system says about a path, as an error that tells what to do. */
 export function diskError(error: unknown, path: string): SpotterError {
@@ -9,8 +17,15 @@ export function diskError(error: unknown, path: string): SpotterError {
   const code = errorCode(error);
   const message = error instanceof Error ? error.message : String(error);
   if (code !== undefined && FULL.has(code)) return diskFull(path, error);
+  if (code === "EISDIR") {
+    return new SpotterError("state_unreadable", `${path} is a folder where a file must be.`, {
+      where: path,
+      hint: "Move it away; Spotter writes the file itself. Or point SPOTTER_HOME at another folder.",
+      cause: error,
+    });
+  }
   if (code !== undefined && UNUSABLE.has(code)) {
-    return new SpotterError("state_unreadable", `Cannot write to ${path}: ${message}`, {
+    return new SpotterError("state_unreadable", `Cannot use ${path}: ${message}`, {
       where: path,
       hint: "Make the folder writable for this user, or point SPOTTER_HOME at another one.",
       cause: error,

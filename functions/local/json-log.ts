@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock, Log } from "../ports/clock.ts";
+import { diskError } from "./disk-error.ts";
 
 const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 } as const;
 export type LogLevel = keyof typeof LEVELS;
@@ -32,8 +33,14 @@ export function createJsonLog(options: JsonLogOptions): Log {
  * Only the owner can read it.
  */
 export function openLogFile(path: string, maxBytes = 10_000_000) {
-  mkdirSync(dirname(path), { recursive: true });
-  const open = () => openSync(path, "a", 0o600);
+  const open = () => {
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+      return openSync(path, "a", 0o600);
+    } catch (error) {
+      throw diskError(error, path);
+    }
+  };
   let descriptor: number | undefined = open();
   let size = fstatSync(descriptor).size;
   return {

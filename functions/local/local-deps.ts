@@ -108,9 +108,14 @@ function passedOn(environment: NodeJS.ProcessEnv): Record<string, string> {
 /** Most starts of the daemon never run user code: the runtime is loaded when the first code comes. */
 function lazyIsolates(create: () => Promise<Isolates>): Isolates {
   let created: Promise<Isolates> | undefined;
+  let ready: Isolates | undefined;
+  const get = async () => (ready ??= await (created ??= create()));
   return {
-    load: async (bundle) => (await (created ??= create())).load(bundle),
+    load: async (bundle) => (await get()).load(bundle),
     close: async () => (await created)?.close(),
+    get running() {
+      return ready?.running ?? 0;
+    },
   };
 }
 

@@ -3,12 +3,14 @@ import { once } from "node:events";
 import {
   chmodSync,
   closeSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -148,6 +150,32 @@ describe("a state folder that cannot be used", () => {
     expect(JSON.parse(last)).toMatchObject({
       error: { code: "state_unreadable", hint: expect.stringContaining("SPOTTER_HOME") as string },
     });
+  });
+});
+
+describe("a file of the state folder that nobody can read", () => {
+  it.each(["daemon.json", "daemon.log"])(
+    "such as a folder named %s, is refused with the way out",
+    async (name) => {
+      const home = newFolder();
+      mkdirSync(join(home, name));
+      const daemon = await start(home);
+      expect(await daemon.ended).toBe(2);
+      const last = daemon.output().trim().split("\n").at(-1) ?? "";
+      expect(JSON.parse(last)).toMatchObject({
+        error: {
+          code: "state_unreadable",
+          where: join(home, name),
+          hint: expect.stringContaining("SPOTTER_HOME") as string,
+        },
+      });
+    },
+  );
+
+  it("such as a daemon.json that leads nowhere, is refused with the way out", async () => {
+    const home = newFolder();
+    symlinkSync("daemon.json", join(home, "daemon.json"));
+    await expectRefusal(home, "state_unreadable", /SPOTTER_HOME/);
   });
 });
 
