@@ -12,6 +12,8 @@ export interface EndpointLoad {
   lastAcceptedAtMs: number | undefined;
   /** In-flight requests by the job id of their replica. A replica that is absent has none. */
   inFlightByReplica: ReadonlyMap<string, number>;
+  /** Requests accepted since this book was opened. */
+  accepted: number;
   /**
    * Integral of `inFlight + queued` over time, in request-milliseconds, since this book was opened. The
    * difference of two snapshots over the time between them is the exact average.
@@ -35,6 +37,8 @@ export interface LoadBook {
   /** The two figures that routing asks for with each request, without a snapshot. */
   queued(endpoint: string): number;
   inFlightOn(endpoint: string, jobId: string): number;
+  /** Calls back with each request that is accepted, before anybody waits. Returns the way to stop that. */
+  onAccept(listener: (endpoint: string) => void): () => void;
   /** Calls back when a replica has nothing in flight any more. Returns the way to stop that. */
   onIdle(listener: (endpoint: string, jobId: string) => void): () => void;
 }
@@ -44,6 +48,7 @@ interface Page {
   inFlight: number;
   byReplica: Map<string, number>;
   lastAcceptedAtMs: number;
+  accepted: number;
   demandMs: number;
   countedUntilMs: number;
 }
@@ -51,6 +56,7 @@ interface Page {
 export function createLoadBook(clock: Clock): LoadBook {
   const pages = new Map<string, Page>();
   const listeners = new Set<(endpoint: string, jobId: string) => void>();
+  const acceptListeners = new Set<(endpoint: string) => void>();
 
   function leave(endpoint: string, page: Page, jobId: string): void {
     page.inFlight--;
@@ -66,6 +72,7 @@ export function createLoadBook(clock: Clock): LoadBook {
     pages.set(endpoint, page);
     count(page, nowMs);
     page.lastAcceptedAtMs = nowMs;
+    page.accepted++;
     let replica: string | undefined;
     let isOver = false;
     const ticket: Ticket = {
@@ -89,6 +96,7 @@ export function createLoadBook(clock: Clock): LoadBook {
       },
     };
     page.waiting.add(ticket);
+    for (const listener of acceptListeners) listener(endpoint);
     return ticket;
   }
 
@@ -100,6 +108,10 @@ export function createLoadBook(clock: Clock): LoadBook {
     },
     queued: (endpoint) => pages.get(endpoint)?.waiting.size ?? 0,
     inFlightOn: (endpoint, jobId) => pages.get(endpoint)?.byReplica.get(jobId) ?? 0,
+    onAccept(listener) {
+      acceptListeners.add(listener);
+      return () => acceptListeners.delete(listener);
+    },
     onIdle(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -107,7 +119,14 @@ export function createLoadBook(clock: Clock): LoadBook {
   };
 }
 
-const NOTHING = { inFlight: 0, queued: 0, oldestWaitMs: 0, lastAcceptedAtMs: undefined, demandMs: 0 };
+const NOTHING = {
+  inFlight: 0,
+  queued: 0,
+  oldestWaitMs: 0,
+  lastAcceptedAtMs: undefined,
+  accepted: 0,
+  demandMs: 0,
+};
 
 function newPage(nowMs: number): Page {
   return {
@@ -115,6 +134,7 @@ function newPage(nowMs: number): Page {
     inFlight: 0,
     byReplica: new Map(),
     lastAcceptedAtMs: nowMs,
+    accepted: 0,
     demandMs: 0,
     countedUntilMs: nowMs,
   };
@@ -136,6 +156,7 @@ function shown(page: Page, nowMs: number): EndpointLoad {
     oldestWaitMs: oldest === undefined ? 0 : Math.max(0, nowMs - oldest.acceptedAtMs),
     lastAcceptedAtMs: page.lastAcceptedAtMs,
     inFlightByReplica: new Map(page.byReplica),
+    accepted: page.accepted,
     demandMs: page.demandMs,
   };
 }

@@ -10,6 +10,8 @@ export interface RouteTable {
   find(name: string): Endpoint | undefined;
   all(): Endpoint[];
   set(endpoint: Endpoint, version: number): void;
+  /** Calls back with each endpoint that is new or has changed. Returns the way to stop that. */
+  onChange(listener: (endpoint: Endpoint) => void): () => void;
   /** Latest checkpoint of a run, kept after the first look. */
   latestCheckpoint(runId: string): Promise<string | undefined>;
   setLatestCheckpoint(runId: string, id: string): void;
@@ -20,11 +22,14 @@ export interface RouteTable {
 export function createRouteTable(store: Store): RouteTable {
   const endpoints = new Map<string, { endpoint: Endpoint; version: number }>();
   const latest = new Map<string, string>();
+  const listeners = new Set<(endpoint: Endpoint) => void>();
   let loading: Promise<void> | undefined;
 
   function set(endpoint: Endpoint, version: number): void {
     const known = endpoints.get(endpoint.name);
-    if (known === undefined || known.version < version) endpoints.set(endpoint.name, { endpoint, version });
+    if (known !== undefined && known.version >= version) return;
+    endpoints.set(endpoint.name, { endpoint, version });
+    for (const listener of listeners) listener(endpoint);
   }
 
   async function readAll(): Promise<void> {
@@ -40,6 +45,10 @@ export function createRouteTable(store: Store): RouteTable {
     find: (name) => endpoints.get(name)?.endpoint,
     all: () => [...endpoints.values()].map((entry) => entry.endpoint),
     set,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     async latestCheckpoint(runId) {
       const known = latest.get(runId);
       if (known !== undefined) return known;

@@ -11,8 +11,24 @@ describe("the book of load", () => {
       oldestWaitMs: 0,
       lastAcceptedAtMs: undefined,
       inFlightByReplica: new Map(),
+      accepted: 0,
       demandMs: 0,
     });
+  });
+
+  it("tells of each request that is accepted, and counts them", () => {
+    const book = createLoadBook(fakeClock());
+    const told: [string, number][] = [];
+    const stop = book.onAccept((endpoint) => told.push([endpoint, book.queued(endpoint)]));
+    book.accept("base").end();
+    book.accept("other");
+    stop();
+    book.accept("base");
+    expect(told).toEqual([
+      ["base", 1],
+      ["other", 1],
+    ]);
+    expect(book.snapshot("base").accepted).toBe(2);
   });
 
   it("counts a request as waiting, then as in flight, then no more", () => {
