@@ -18,6 +18,8 @@ import type { Route } from "./http/route.ts";
 import { jobRoutes } from "./jobs/routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { modelRoutes } from "./models/routes.ts";
+import { endObservation } from "./observability/observe.ts";
+import { observabilityRoutes } from "./observability/routes.ts";
 import { pageRoutes } from "./pages/routes.ts";
 import { createReconciler, type Reconciler } from "./reconciler/reconciler.ts";
 import { runRoutes } from "./runs/routes.ts";
@@ -81,6 +83,7 @@ export function createApp(control: Control, upstreams: Upstreams): Hono {
     (c.set as (key: string, value: string) => void)("requestId", newRequestId(control, c));
     checkHost(c, control.config.publicUrl());
     await next();
+    endObservation(control, c);
     if (c.req.path.startsWith("/v1/")) allowBrowsers(c.res.headers);
   });
   for (const route of allRoutes(control, upstreams)) register(app, control, route);
@@ -91,6 +94,7 @@ export function createApp(control: Control, upstreams: Upstreams): Hono {
 export function allRoutes(control: Control, upstreams: Upstreams): Route[] {
   return [
     ...statusRoutes(control),
+    ...observabilityRoutes(control),
     ...endpointRoutes(control),
     ...runRoutes(control),
     ...eventRoutes(control),

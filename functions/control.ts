@@ -4,7 +4,9 @@ import { createLoadBook, type LoadBook } from "./gateway/load.ts";
 import { createRouteTable, type RouteTable } from "./gateway/route-table.ts";
 import { createJobTokens, type JobTokens } from "./jobs/tokens.ts";
 import { createKeyRing, type KeyRing } from "./keys/key-ring.ts";
+import { createMetrics, type Metrics } from "./observability/metrics.ts";
 import { createObserver, type Observer } from "./observability/observer.ts";
+import { createTally, type Tally } from "./observability/tally.ts";
 import { createGate, type Gate } from "./records/gate.ts";
 import { upcasting } from "./records/upcast.ts";
 import { createSessions, type Sessions } from "./pages/sessions.ts";
@@ -18,6 +20,9 @@ export interface Control extends Deps {
   load: LoadBook;
   /** Told of every request of the gateway, for metrics, traces and the access log. */
   observer: Observer;
+  /** Counts what is not a request. */
+  tally: Tally;
+  metrics: Metrics;
   jobTokens: JobTokens;
   sessions: Sessions;
   /** What begins to use something, and what removes the unused, take turns here. */
@@ -46,14 +51,22 @@ export interface ControlOptions {
 export function createControl(deps: Deps, options: ControlOptions): Control {
   const nowMs = deps.clock.now();
   const store = upcasting(deps.store);
-  return {
+  const watched = {
     ...deps,
-    store,
-    bus: createBus(deps.clock),
-    keys: createKeyRing(store, options.rootKeyHash),
     routes: createRouteTable(store),
     load: createLoadBook(deps.clock),
-    observer: createObserver(deps),
+    tally: createTally(),
+  };
+  const observer = createObserver(deps);
+  const metrics = createMetrics(watched);
+  observer.add(metrics);
+  return {
+    ...watched,
+    store,
+    observer,
+    metrics,
+    bus: createBus(deps.clock),
+    keys: createKeyRing(store, options.rootKeyHash),
     jobTokens: createJobTokens(store),
     sessions: createSessions(deps.clock, deps.ids),
     gate: createGate(),

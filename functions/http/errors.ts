@@ -3,10 +3,12 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 import { redacted } from "../secrets/redacted.ts";
 import type { Control } from "../control.ts";
 import { openAiError } from "../gateway/openai-errors.ts";
+import { observationOf } from "../observability/observe.ts";
 
 /** The one place where an error becomes an answer. Unknown errors hide their message and name the request. */
 export async function errorResponse(control: Control, c: Context, thrown: unknown): Promise<Response> {
   const error = withoutSecrets(control, SpotterError.is(thrown) ? thrown : hidden(control, c, thrown));
+  observationOf(c)?.failed(error.code);
   if (isPagePath(c.req.path)) return (await import("../pages/error-page.ts")).errorPage(error);
   const headers = { "x-request-id": requestId(c) };
   if (isGatewayPath(c.req.path)) return openAiError(error, headers);

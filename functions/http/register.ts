@@ -2,6 +2,7 @@ import type { Context, Hono } from "hono";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
 import type { Control } from "../control.ts";
+import { observe } from "../observability/observe.ts";
 import { authenticate } from "./authenticate.ts";
 import { DEFAULT_MAX_BODY_BYTES, readJson } from "./body.ts";
 import type { Route } from "./route.ts";
@@ -12,6 +13,7 @@ export function register(app: Hono, control: Control, definition: Route): void {
 }
 
 async function answer(control: Control, definition: Route, c: Context): Promise<Response> {
+  observe(control, c, definition.path);
   const caller = await authenticate(control, c, definition.access);
   if (definition.access !== "open") control.activity.lastAtMs = control.clock.now();
   const query = definition.query && parseWith(definition.query, c.req.query(), "The query");

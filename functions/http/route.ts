@@ -39,7 +39,7 @@ export interface RouteDefinition<B extends Schema | undefined, Q extends Schema 
   documentedBody?: Schema;
   query?: Q;
   /** JSON answer, or what else it is. */
-  response: Schema | "bytes" | "events" | "html" | "empty";
+  response: Schema | "bytes" | "events" | "html" | "text" | "empty";
   /** Default 200. */
   status?: 200 | 201;
   /** Default 8 MB. */

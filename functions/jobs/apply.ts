@@ -37,7 +37,10 @@ function runEvents(bodies: readonly JobEventBody[]): RunEventBody[] {
 
 async function applyToRun(control: Control, job: JobRecord, events: readonly RunEventBody[]): Promise<void> {
   if (events.length === 0) return;
-  await changeRun(control, job.owner, (current) => {
+  let steps = 0;
+  const changed = await changeRun(control, job.owner, (current) => {
+    // Set anew by each try; reports that come twice bring no step.
+    steps = 0;
     if (isTerminalRun(current.run.state) || current.run.attempt !== job.attempt) return undefined;
     let document = current;
     const announced: RunEventBody[] = [];
@@ -46,9 +49,11 @@ async function applyToRun(control: Control, job: JobRecord, events: readonly Run
       document = update.document;
       announced.push(...(update.events ?? []));
     }
+    steps = Math.max(0, document.run.step - current.run.step);
     const { stalledSinceMs: _stalled, ...run } = document.run;
     return { document: { ...document, run, progressAtMs: control.clock.now() }, events: announced };
   });
+  if (changed !== undefined && steps > 0) control.tally.runSteps(changed.run.kind, steps);
 }
 
 function applyOne(document: RunDocument, event: RunEventBody): RunUpdate {

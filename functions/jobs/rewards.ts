@@ -16,7 +16,10 @@ export async function judgeForJob(
   signal?: AbortSignal,
 ): Promise<Verdict[]> {
   const job = await liveJob(control, jobId, attempt);
-  return judgeRows(control, await setupOf(control, job), rows, { signal });
+  const verdicts = await judgeRows(control, await setupOf(control, job), rows, { signal });
+  const missing = verdicts.filter(({ errors }) => Object.keys(errors).length > 0);
+  control.tally.rewardRows(verdicts.length, missing.length);
+  return verdicts;
 }
 
 async function setupOf(control: Control, job: JobRecord): Promise<RewardSetup> {

@@ -1,12 +1,12 @@
 import type { Clock, Log } from "../ports/clock.ts";
-import { accessLine } from "./access-log.ts";
+import { accessLog } from "./access-log.ts";
 
 /**
- * Watches every request of the gateway: one {@link Observation} each. Numbers, the access log and traces all
- * come from it, so the data path tells each fact once.
+ * Watches every request: one {@link Observation} each. Numbers, the access log and traces all come from it, so
+ * the data path tells each fact once. Handlers get theirs with `observationOf(c)` (./observe.ts).
  *
  * @example
- * const seen = control.observer.begin({ requestId, route: "/v1/chat/completions", headers });
+ * const seen = observer.begin({ requestId, route: "/v1/chat/completions", traceparent });
  * seen.endpoint(name); seen.key(holder.id);
  * seen.queued(); seen.admitted({ replica: jobId, coldStart: true });
  * await post({ headers: { ...seen.upstreamHeaders() } });
@@ -47,6 +47,8 @@ export interface Observation {
   tokens(counted: TokenCounts): void;
   /** For the answer's head: `x-request-id`, `openai-processing-ms`, `x-spotter-queue-ms`, `x-spotter-cold-start`. */
   responseHeaders(): Record<string, string>;
+  /** The code of the error it will end with, where that is known before its end. */
+  failed(code: string): void;
   /** It is over. The first call counts. `code`: of the error, if it was one. */
   end(status: number, code?: string): void;
 }
@@ -89,7 +91,7 @@ export interface SinkSpan {
 }
 
 export function createObserver({ clock, log }: { clock: Pick<Clock, "now">; log: Log }): Observer {
-  const sinks: RequestSink[] = [{ ended: (record) => log.info("request", accessLine(record)) }];
+  const sinks: RequestSink[] = [accessLog(log)];
   return {
     begin: (request) => new Watched(clock, sinks, request),
     add: (sink) => void sinks.push(sink),
@@ -168,6 +170,10 @@ class Watched implements Observation {
       "x-spotter-queue-ms": String(queueMs),
       "x-spotter-cold-start": String(coldStart),
     };
+  }
+
+  failed(code: string): void {
+    if (!this.#isOver) this.#record.code = code;
   }
 
   end(status: number, code?: string): void {

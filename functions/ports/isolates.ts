@@ -42,4 +42,6 @@ export interface Isolates {
   /** The same bundle gives the same handle. Code that does not load is `user_code_invalid`. */
   load(bundle: IsolateBundle): Promise<IsolateHandle>;
   close(): Promise<void>;
+  /** Isolates alive now; absent where the home cannot tell. */
+  readonly running?: number;
 }

@@ -27,6 +27,7 @@ const MEDIA = {
   jsonl: "application/jsonl",
   events: "text/event-stream",
   html: "text/html",
+  text: "text/plain",
 } as const;
 
 /** The OpenAPI 3.1 document of a list of routes: everything in it comes from their schemas. */
