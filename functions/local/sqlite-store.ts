@@ -11,7 +11,7 @@ import type {
 } from "../ports/store.ts";
 import { Connection } from "./sqlite-store/connection.ts";
 import { checkEntries, checkKey } from "./sqlite-store/keys.ts";
-import { queryEntries, queryPartition, toDocument } from "./sqlite-store/queries.ts";
+import { countEntries, queryEntries, queryPartition, toDocument } from "./sqlite-store/queries.ts";
 import { appendBatch, deleteStream, readStream } from "./sqlite-store/streams.ts";
 import { checksumOf, encodeValue } from "./sqlite-store/values.ts";
 
@@ -82,6 +82,10 @@ export class SqliteStore implements Store {
 
   async queryIndex<T>(index: string, partition: string, options: QueryOptions = {}): Promise<QueryPage<T>> {
     return queryEntries(this.#connection, index, partition, options);
+  }
+
+  async countIndex(index: string, partition: string): Promise<number> {
+    return countEntries(this.#connection, index, partition);
   }
 
   async append(stream: string, events: unknown[], options: { batchId?: string } = {}): Promise<number> {

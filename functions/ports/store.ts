@@ -63,6 +63,8 @@ export interface Store {
   delete(key: DocumentKey, options?: { ifVersion?: number }): Promise<void>;
   query<T>(partition: string, options?: QueryOptions): Promise<QueryPage<T>>;
   queryIndex<T>(index: string, partition: string, options?: QueryOptions): Promise<QueryPage<T>>;
+  /** How many documents all pages of `queryIndex` would have. */
+  countIndex(index: string, partition: string): Promise<number>;
   /**
    * Adds events to a stream; a batch becomes visible as a whole. Resolves to the seq of the last one.
    * `batchId` makes it idempotent: the same id again changes nothing and resolves to the same seq.

@@ -43,6 +43,7 @@ export function upcasting(store: Store, kinds = DOCUMENT_KINDS): Store {
     query: async <T>(...args: Parameters<Store["query"]>) => page<T>(await store.query(...args)),
     queryIndex: async <T>(...args: Parameters<Store["queryIndex"]>) =>
       page<T>(await store.queryIndex(...args)),
+    countIndex: (index, partition) => store.countIndex(index, partition),
     append: (stream, events, options) => store.append(stream, events, options),
     read: (stream, afterSeq, limit) => store.read(stream, afterSeq, limit),
     deleteStream: (stream) => store.deleteStream(stream),

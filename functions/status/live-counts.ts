@@ -1,6 +1,19 @@
+import { RUN_STATES } from "../../sdk/schema/run.ts";
+import type { Status } from "../../sdk/schema/status.ts";
 import type { Control } from "../control.ts";
 import { collect } from "../records/update.ts";
 import { RUNS, type RunDocument } from "../runs/records.ts";
+
+/** How many runs there are in each state; archived ones, which lists leave out, count apart. */
+export async function runCounts(control: Control): Promise<Pick<Status, "runs" | "archivedRuns">> {
+  const counts = await Promise.all(
+    RUN_STATES.map(async (state) => [state, await control.store.countIndex("run-state", state)] as const),
+  );
+  return {
+    runs: Object.fromEntries(counts.filter(([, count]) => count > 0)),
+    archivedRuns: await control.store.countIndex("archived", RUNS),
+  };
+}
 
 /** How many runs and evals have work to do, and how many endpoints are or are becoming alive. */
 export async function liveCounts(control: Control): Promise<{ works: number; endpoints: number }> {

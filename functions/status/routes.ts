@@ -3,7 +3,7 @@ import { health, status } from "../../sdk/schema/status.ts";
 import type { Control } from "../control.ts";
 import { isServing } from "../endpoints/transitions.ts";
 import { route, type Route } from "../http/route.ts";
-import { liveCounts } from "./live-counts.ts";
+import { liveCounts, runCounts } from "./live-counts.ts";
 
 export function statusRoutes(control: Control): Route[] {
   return [
@@ -29,6 +29,7 @@ export function statusRoutes(control: Control): Route[] {
           home: control.config.home,
           startedAtMs: control.startedAtMs,
           activeRuns: works,
+          ...(await runCounts(control)),
           endpoints: control.routes.all().filter(isServing).length,
           notes: control.config.notes,
         };

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { runState } from "./run.ts";
 
 /** `GET /health`: open to everyone, says nothing secret. */
 export const health = z.object({ ok: z.literal(true), name: z.literal("spotter"), version: z.string() });
@@ -12,6 +13,9 @@ export const status = z.object({
   /** Work that keeps the daemon alive. */
   activeRuns: z.number(),
   endpoints: z.number(),
+  /** All runs by state, those that have ended too; states without any are left out. Archived ones count apart. */
+  runs: z.optional(z.partialRecord(runState, z.number())),
+  archivedRuns: z.optional(z.number()),
   /** Limits that this platform enforces in another way than Linux, in words. */
   notes: z.array(z.string()),
 });

@@ -51,6 +51,10 @@ export function memoryStore(): Store {
       );
       return page<T>(found, options);
     },
+    async countIndex(index, partition) {
+      const all = [...kept.values()].flatMap(({ indexes }) => indexes);
+      return all.filter((entry) => entry.index === index && entry.partition === partition).length;
+    },
     async append(name, events, { batchId } = {}) {
       const stream = streams.get(name) ?? { events: [], batches: new Map<string, number>() };
       streams.set(name, stream);

@@ -52,6 +52,17 @@ export function queryEntries<T>(
   ]);
 }
 
+export function countEntries(connection: Connection, index: string, partition: string): number {
+  checkPart("index", index);
+  checkPart("partition", partition);
+  const row = connection.get(
+    "SELECT count(*) AS entries FROM entries WHERE name = ? AND index_partition = ?",
+    index,
+    partition,
+  );
+  return Number(row?.["entries"] ?? 0);
+}
+
 export function toDocument<T>(row: Row): Document<T> {
   const key = { partition: String(row["partition"]), sort: String(row["sort"]) };
   return {

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { Client } from "../../client.ts";
-import { status as statusSchema } from "../../schema/status.ts";
+import { TERMINAL_RUN_STATES } from "../../schema/run.ts";
+import { status as statusSchema, type Status } from "../../schema/status.ts";
 import { findDaemon } from "../../local/find-daemon.ts";
 import { spotterHome } from "../../local/home.ts";
 import { type CliContext, print, printJson } from "../context.ts";
@@ -29,12 +30,22 @@ export function statusCommand(context: CliContext): Command {
         version: status.version,
         home: status.home,
         up: durationText(Date.now() - status.startedAtMs),
-        runs: `${status.activeRuns} active`,
+        runs: [`${status.activeRuns} active`, ...endedTexts(status)].join(", "),
         endpoints: status.endpoints,
       });
       for (const line of [...lines, ...status.notes]) print(context, line);
     },
   );
+}
+
+/** How the runs that have ended did, and how many lists leave out. */
+function endedTexts({ runs = {}, archivedRuns = 0 }: Status): string[] {
+  const ended = TERMINAL_RUN_STATES.map((state) => `${runs[state] ?? 0} ${state}`);
+  return [
+    ...(runs.paused ? [`${runs.paused} paused`] : []),
+    ...ended,
+    ...(archivedRuns > 0 ? [`${archivedRuns} archived`] : []),
+  ];
 }
 
 /** A client for what runs already; looking must not start it. */

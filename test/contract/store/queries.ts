@@ -120,6 +120,19 @@ export function queryTests(store: () => Store): void {
       expect(await allSorts(list, { limit, reverse: true })).toEqual([...expected].reverse());
     });
 
+    it("are counted without being read", async () => {
+      await put("r1", "queued", "01");
+      await put("r2", "queued", "01");
+      await put("r3", "done", "01");
+      await put("r2", "done", "02");
+      const count = (partition: string) => store().countIndex("status", partition);
+      expect([await count("run#queued"), await count("run#done"), await count("run#never")]).toEqual([
+        1, 2, 0,
+      ]);
+      await store().delete({ partition: "run", sort: "r2" });
+      expect(await count("run#done")).toBe(1);
+    });
+
     it("take one entry of a document for each name", async () => {
       const twice = [
         { index: "time", partition: "a", sort: "1" },
