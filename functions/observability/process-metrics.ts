@@ -1,6 +1,6 @@
 import type * as prom from "prom-client";
 
-type PromClient = typeof prom;
+type PromClient = Pick<typeof prom, "Registry" | "collectDefaultMetrics">;
 
 /** Coarse enough to cost an idle process nothing that shows. */
 const LAG_PRECISION_MS = 20;

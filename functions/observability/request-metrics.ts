@@ -1,7 +1,7 @@
 import type * as prom from "prom-client";
 import type { RequestRecord } from "./observer.ts";
 
-type PromClient = typeof prom;
+type PromClient = Pick<typeof prom, "Counter" | "Histogram">;
 
 /** From a cached answer to a generation of ten minutes. */
 const DURATION_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];

@@ -4,7 +4,7 @@ import type { Control } from "../control.ts";
 import { isServing } from "../endpoints/transitions.ts";
 import { boundedName } from "./request-metrics.ts";
 
-type PromClient = typeof prom;
+type PromClient = Pick<typeof prom, "Counter" | "Gauge">;
 type Watched = Pick<Control, "routes" | "load" | "tally" | "isolates" | "config">;
 
 /** What is true now, read at each scrape: endpoints, replicas, isolates, and what was counted since the start. */
