@@ -6,6 +6,7 @@
  *
  * @module
  */
+import type { Grammar } from "./sample/constraint/grammar.ts";
 
 /** One prompt to continue. Token ids in, token ids out: text is the caller's business. */
 export interface GenerateRequest {
@@ -23,6 +24,25 @@ export interface GenerateRequest {
   stopIds: number[];
   /** How many alternatives to report at each position; 0 reports none. */
   topLogprobs?: number;
+  /**
+   * Report the model's own log-probabilities: at temperature 1, before bias and penalties. Default: those of
+   * the distribution that is sampled from (before top-k, top-p and min-p).
+   */
+  modelLogprobs?: boolean;
+  /** Report the prompt's log-probabilities as well, with this many alternatives (0: none). */
+  promptLogprobs?: number;
+  /** Drop tokens less likely than this share of the likeliest. Default: 0. */
+  minP?: number;
+  /** Added to the logits of these ids, before the temperature. */
+  logitBias?: [id: number, bias: number][];
+  /** Taken from the logits of tokens already in the answer. Default: 0. */
+  presencePenalty?: number;
+  /** Taken from the logits of tokens in the answer, once for each time they came. Default: 0. */
+  frequencyPenalty?: number;
+  /** Divides positive logits of tokens in prompt or answer, and multiplies negative ones. Default: 1. */
+  repetitionPenalty?: number;
+  /** What the text may be, up to a stop token; log-probabilities stay those of the model. Default: anything. */
+  grammar?: Grammar;
 }
 
 export interface TokenAlternative {
@@ -30,12 +50,24 @@ export interface TokenAlternative {
   logprob: number;
 }
 
+/** What is known of a prompt once it is read. */
+export interface PromptReport {
+  /** Tokens whose keys and values came from an earlier or a concurrent request. */
+  cachedTokens: number;
+  /** One for each token of the prompt, the first 0; where `promptLogprobs` asked for them. */
+  logprobs?: number[];
+  /** The first is empty; where `promptLogprobs` is above 0. */
+  topLogprobs?: TokenAlternative[][];
+}
+
 /** Tokens that became known together; `logprobs[i]` belongs to `ids[i]`. */
 export interface TokenChunk {
   ids: number[];
-  /** Log-probability of each token under the model at the request's temperature (at 1 when greedy). */
+  /** Log-probability of each token at the request's temperature (at 1 when greedy, or with `modelLogprobs`). */
   logprobs: number[];
   topLogprobs?: TokenAlternative[][];
+  /** In the first chunk of an answer, and in the whole. */
+  prompt?: PromptReport;
 }
 
 export interface GenerateResult extends TokenChunk {

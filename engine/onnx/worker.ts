@@ -68,6 +68,10 @@ function generate(id: number, request: GenerateRequest, stream: boolean): void {
 function listener(id: number, { topLogprobs = 0 }: GenerateRequest, stream: boolean): SequenceListener {
   const whole: TokenChunk = { ids: [], logprobs: [], ...(topLogprobs > 0 ? { topLogprobs: [] } : {}) };
   return {
+    onPrompt(prompt) {
+      whole.prompt = prompt;
+      if (stream) news.push({ id, chunk: { ids: [], logprobs: [], prompt } });
+    },
     onToken(token, logprob, alternatives) {
       whole.ids.push(token);
       whole.logprobs.push(logprob);

@@ -10,16 +10,17 @@ export function largest(values: Float32Array, count: number): number[] {
     const difference = (values[a] ?? 0) - (values[b] ?? 0);
     return difference < 0 || (difference === 0 && a > b);
   };
-  let floor = -Infinity;
-  for (let index = 0; index < values.length; index++) {
-    if (heap.length < size) {
-      heap.push(index);
-      siftUp(heap, worse);
-    } else if ((values[index] ?? 0) > floor) {
-      heap[0] = index;
-      siftDown(heap, worse);
-    } else continue;
-    if (heap.length === size) floor = values[heap[0] ?? 0] ?? 0;
+  let index = 0;
+  for (; index < size; index++) {
+    heap.push(index);
+    siftUp(heap, worse);
+  }
+  let floor = values[heap[0] ?? 0] ?? 0;
+  for (; index < values.length; index++) {
+    if ((values[index] as number) <= floor) continue;
+    heap[0] = index;
+    siftDown(heap, worse);
+    floor = values[heap[0] ?? 0] ?? 0;
   }
   return heap.sort((a, b) => (worse(a, b) ? 1 : -1));
 }

@@ -1,5 +1,7 @@
 import type { TokenAlternative } from "../engine-api.ts";
 import { largest } from "./largest.ts";
+import { nucleusCut, walkNucleus } from "./nucleus.ts";
+import { argmax, sumAbove, walk, walkAbove } from "./row.ts";
 
 export interface SamplingParams {
   /** 0 takes the most likely token. */
@@ -8,6 +10,8 @@ export interface SamplingParams {
   topP: number;
   /** 0 keeps every token. */
   topK: number;
+  /** Drops tokens less likely than this share of the likeliest. Default: 0, which keeps every token. */
+  minP?: number | undefined;
 }
 
 /** The temperature a row of probabilities is computed at: that of the request, and 1 when greedy. */
@@ -17,12 +21,22 @@ export function probabilityTemperature(temperature: number): number {
 
 /**
  * Picks a token from a row of probabilities (at {@link probabilityTemperature}). `uniform` in [0, 1) decides;
- * the walk goes through the row in id order, or through the kept tokens from the likeliest down.
+ * the walk goes through the row in id order, or from the likeliest down with top-k. Tokens are dropped by
+ * min-p, then top-k, then top-p of what is left, as vLLM does.
  */
 export function pickToken(row: Float32Array, params: SamplingParams, uniform: number): number {
-  if (params.temperature === 0) return argmax(row);
-  if (params.topK === 0 && params.topP >= 1) return walk(row, uniform);
-  return pickOf(nucleus(row, params), row, uniform);
+  const { temperature, topP, topK, minP = 0 } = params;
+  if (temperature === 0) return argmax(row);
+  const floor = minP > 0 ? minP * (row[argmax(row)] ?? 0) : 0;
+  if (topK === 0 && topP >= 1) {
+    return floor === 0 ? walk(row, uniform) : walkAbove(row, floor, uniform * sumAbove(row, floor));
+  }
+  if (topK > 0) return pickOf(topKOf(row, topK, floor, topP), row, uniform);
+  const total = floor > 0 ? sumAbove(row, floor) : 1;
+  const cut = nucleusCut(row, topP * total);
+  // Rounding left the row a little short of it.
+  if (cut === undefined) return walkAbove(row, floor, uniform * sumAbove(row, floor));
+  return walkNucleus(row, cut, uniform * cut.mass);
 }
 
 /** Natural logarithm of a probability; never minus infinity, which JSON cannot carry. */
@@ -38,52 +52,15 @@ export function alternatives(row: Float32Array, count: number): TokenAlternative
 /** The smallest normal float32: what a softmax in float32 cannot tell from 0. */
 const MINIMUM = 2 ** -126;
 
-function argmax(row: Float32Array): number {
-  let best = 0;
-  let highest = -1;
-  for (let id = 0; id < row.length; id++) {
-    const probability = row[id] ?? 0;
-    if (probability > highest) {
-      highest = probability;
-      best = id;
-    }
-  }
-  return best;
-}
-
-function walk(row: Float32Array, uniform: number): number {
-  let rest = uniform;
-  let last = 0;
-  for (let id = 0; id < row.length; id++) {
-    const probability = row[id] ?? 0;
-    if (probability === 0) continue;
-    rest -= probability;
-    if (rest < 0) return id;
-    last = id;
-  }
-  // The row sums to 1 only up to rounding.
-  return last;
-}
-
 /** Ids kept by top-k and then top-p, likeliest first. */
-function nucleus(row: Float32Array, { topP, topK }: SamplingParams): number[] {
-  const ranked = topK > 0 ? largest(row, topK) : candidates(row, topP);
-  if (topP >= 1) return ranked;
-  const total = topK > 0 ? sum(ranked, row) : 1;
-  let mass = 0;
-  const end = ranked.findIndex((id) => (mass += row[id] ?? 0) >= topP * total);
-  return end < 0 ? ranked : ranked.slice(0, end + 1);
-}
-
-/**
- * Everything that can be in the nucleus, likeliest first: all tokens below (1 - topP) / size together have
- * less than 1 - topP, so none of them is needed to reach topP.
- */
-function candidates(row: Float32Array, topP: number): number[] {
-  const threshold = (1 - topP) / row.length;
-  const ids: number[] = [];
-  for (let id = 0; id < row.length; id++) if ((row[id] ?? 0) >= threshold) ids.push(id);
-  return ids.sort((a, b) => (row[b] ?? 0) - (row[a] ?? 0) || a - b);
+function topKOf(row: Float32Array, topK: number, floor: number, topP: number): number[] {
+  const ranked = largest(row, topK);
+  const kept = floor > 0 ? ranked.filter((id) => (row[id] ?? 0) >= floor) : ranked;
+  if (topP >= 1) return kept;
+  const mass = topP * sum(kept, row);
+  let reached = 0;
+  const end = kept.findIndex((id) => (reached += row[id] ?? 0) >= mass);
+  return end < 0 ? kept : kept.slice(0, end + 1);
 }
 
 function pickOf(ids: readonly number[], row: Float32Array, uniform: number): number {
@@ -96,5 +73,7 @@ function pickOf(ids: readonly number[], row: Float32Array, uniform: number): num
 }
 
 function sum(ids: readonly number[], row: Float32Array): number {
-  return ids.reduce((total, id) => total + (row[id] ?? 0), 0);
+  let total = 0;
+  for (const id of ids) total += row[id] ?? 0;
+  return total;
 }

@@ -3,14 +3,16 @@ import type { GenerateRequest } from "../engine-api.ts";
 import type { InferFeeds, InferOutputs } from "../models/infer-session.ts";
 import type { LlamaConfig } from "../models/llama-config.ts";
 import { checkRequest } from "./check-request.ts";
+import type { TokenMask } from "./constraint/token-mask.ts";
 import { KvPool } from "./kv-pool.ts";
-import { probabilityTemperature } from "./sampler.ts";
 import { Sequence, type SequenceListener } from "./sequence.ts";
 
 /** Runs the inference graph; see `models/infer-graph.ts` for what goes in and out. */
 export interface InferRunner {
   readonly maxPositions: number;
   run(feeds: InferFeeds): Promise<Pick<InferOutputs, "probs">>;
+  /** As `run`; asked for only where a sequence needs them, for every output costs a copy. */
+  runWithLogits(feeds: InferFeeds): Promise<InferOutputs>;
 }
 
 export interface SchedulerParams {
@@ -59,19 +61,19 @@ export class Scheduler {
   }
 
   /**
-   * Queues a request.
+   * Queues a request. `mask` keeps it to its grammar.
    *
    * @returns the way to abort it, which frees its slot before the next step; the listener hears no more.
    * @throws SpotterError `context_length_exceeded` or `invalid_input`.
    */
-  add(request: GenerateRequest, listener: SequenceListener): () => void {
+  add(request: GenerateRequest, listener: SequenceListener, mask?: TokenMask): () => void {
     checkRequest(request, this.#config.vocabularySize, this.#runner.maxPositions);
-    if (request.maxNewTokens === 0) {
+    if (request.maxNewTokens === 0 && request.promptLogprobs === undefined) {
       // Not before the caller holds the way to abort it.
       queueMicrotask(() => listener.onEnd("length"));
       return () => {};
     }
-    const sequence = new Sequence(request, listener, this.#runner.maxPositions);
+    const sequence = new Sequence(request, listener, this.#runner.maxPositions, mask);
     this.#waiting.push(sequence);
     return () => this.#abort(sequence);
   }
@@ -128,6 +130,7 @@ export class Scheduler {
       donor = other;
     }
     if (donor >= 0) this.#pool.copySlot(donor, slot, sequence.cached);
+    sequence.reused = sequence.cached;
     return sequence;
   }
 
@@ -150,32 +153,45 @@ export class Scheduler {
     if (batch.length === 0) return;
     const total = Math.max(...batch.map((sequence) => sequence.cached)) + 1;
     this.#reserve(total);
-    const { probs } = await this.#runner.run({
+    const outputs = await this.#run(batch, {
       ids: BigInt64Array.from(batch, (sequence) => BigInt(sequence.next)),
       seqlensK: Int32Array.from(batch, (sequence) => sequence.cached),
       total,
       last: new BigInt64Array(batch.length),
-      invTemperature: Float32Array.from(batch, (s) => 1 / probabilityTemperature(s.request.temperature)),
+      invTemperature: Float32Array.from(batch, (sequence) => sequence.inverseTemperature),
       cache: this.#pool.window(0, batch.length),
     });
     for (const sequence of batch) sequence.cached++;
     const size = this.#config.vocabularySize;
+    const rowOf = (data: Float32Array, row: number): Float32Array =>
+      data.subarray(row * size, (row + 1) * size);
     for (const [row, sequence] of batch.entries()) {
-      if (sequence.cached < sequence.ids.length || this.#aborted.has(sequence)) continue;
-      this.#sample(sequence, probs.subarray(row * size, (row + 1) * size));
+      if (this.#aborted.has(sequence)) continue;
+      const logits = sequence.needsLogits && outputs.logits ? rowOf(outputs.logits, row) : undefined;
+      this.#take(sequence, rowOf(outputs.probs, row), logits);
     }
   }
 
-  #sample(sequence: Sequence, row: Float32Array): void {
-    if (Number.isNaN(row[0])) {
+  #run(
+    batch: readonly Sequence[],
+    feeds: InferFeeds,
+  ): Promise<Partial<InferOutputs> & { probs: Float32Array }> {
+    const needsLogits = batch.some((sequence) => sequence.needsLogits);
+    return needsLogits ? this.#runner.runWithLogits(feeds) : this.#runner.run(feeds);
+  }
+
+  /** What goes wrong with one sequence is its own affair. */
+  #take(sequence: Sequence, row: Float32Array, logits: Float32Array | undefined): void {
+    try {
+      if (Number.isNaN(row[0])) throw notANumber();
+      const reason = sequence.take(row, logits);
+      if (reason === undefined) return;
       this.#remove(sequence);
-      sequence.listener.onError(notANumber());
-      return;
+      sequence.listener.onEnd(reason);
+    } catch (error) {
+      this.#remove(sequence);
+      sequence.listener.onError(SpotterError.from(error));
     }
-    const reason = sequence.take(row);
-    if (reason === undefined) return;
-    this.#remove(sequence);
-    sequence.listener.onEnd(reason);
   }
 
   #reserve(positions: number): void {

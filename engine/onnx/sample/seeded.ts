@@ -12,6 +12,19 @@ export function seededUniform(seed: number): () => number {
 }
 
 /**
+ * The seed of one of several answers to a request: the first keeps the request's own, the others get unrelated
+ * ones, so that the second answer to seed 1 is not the first to seed 2.
+ */
+export function choiceSeed(seed: number, choice: number): number {
+  if (choice === 0) return seed;
+  const next = splitMix32(seed);
+  const high = next() ^ Math.imul(choice, 0x9e3779b1);
+  const mixed = splitMix32(next() ^ high ^ choice);
+  // 53 bits: what a double holds exactly.
+  return (mixed() >>> 11) * 2 ** 32 + (mixed() >>> 0);
+}
+
+/**
  * SplitMix32 (after https://prng.di.unimi.it/splitmix64.c, with Murmur3's finaliser): neighbouring seeds give
  * unrelated states, which xoroshiro alone does not. All 53 bits of the seed count.
  */

@@ -1,9 +1,14 @@
-import type { GenerateRequest, TokenAlternative } from "../engine-api.ts";
-import { alternatives, logOf, pickToken } from "./sampler.ts";
+import type { GenerateRequest, PromptReport, TokenAlternative } from "../engine-api.ts";
+import { Adjustment } from "./adjustment.ts";
+import type { TokenMask } from "./constraint/token-mask.ts";
+import { PromptScores } from "./prompt-scores.ts";
+import { alternatives, logOf, pickToken, probabilityTemperature } from "./sampler.ts";
 import { seededUniform } from "./seeded.ts";
 
 /** What happens to a request while it is decoded. Exactly one of the last two is called, once. */
 export interface SequenceListener {
+  /** Once, when the prompt is read: before the first token, or before the end where none is wanted. */
+  onPrompt?(report: PromptReport): void;
   onToken(id: number, logprob: number, alternatives: TokenAlternative[] | undefined): void;
   onEnd(reason: "stop" | "length"): void;
   onError(error: Error): void;
@@ -17,18 +22,38 @@ export class Sequence {
   readonly ids: number[];
   /** How many of `ids` are in the cache. */
   cached = 0;
+  /** How many of them were taken from another sequence's. */
+  reused = 0;
+  /** What the graph's logits are multiplied by before its softmax. */
+  readonly inverseTemperature: number;
+  readonly #adjustment: Adjustment | undefined;
+  readonly #prompt: PromptScores | undefined;
+  #reported = false;
   readonly #uniform: () => number;
   readonly #stopIds: ReadonlySet<number>;
   readonly #end: number;
+  readonly #mask: TokenMask | undefined;
 
-  /** `maxPositions`: the longest sequence the model can continue. */
-  constructor(request: GenerateRequest, listener: SequenceListener, maxPositions: number) {
+  /** `maxPositions`: the longest sequence the model can continue. `mask`: what may come of the answer. */
+  constructor(request: GenerateRequest, listener: SequenceListener, maxPositions: number, mask?: TokenMask) {
+    this.#mask = mask;
     this.request = request;
     this.listener = listener;
     this.ids = [...request.promptIds];
     this.#uniform = seededUniform(request.seed);
     this.#stopIds = new Set(request.stopIds);
     this.#end = Math.min(request.promptIds.length + request.maxNewTokens, maxPositions);
+    const temperature = probabilityTemperature(request.temperature);
+    // The graph's softmax is at one temperature: what is reported and what is sampled may differ.
+    const apart = request.modelLogprobs === true && temperature !== 1;
+    if (apart || Adjustment.isWanted(request)) this.#adjustment = new Adjustment(request);
+    this.inverseTemperature = this.#adjustment === undefined ? 1 / temperature : 1;
+    if (request.promptLogprobs !== undefined) this.#prompt = new PromptScores(request);
+  }
+
+  /** Whether it is sampled from adjusted logits, and not from the graph's probabilities. */
+  get needsLogits(): boolean {
+    return this.#adjustment !== undefined;
   }
 
   /** The token to decode next. */
@@ -38,22 +63,48 @@ export class Sequence {
 
   /** Tokens that can be put into the cache before the last one, whose successor is wanted. */
   get unread(): number {
-    return this.ids.length - 1 - this.cached;
+    // A run gives one row for each sequence, and every token of a prompt to score needs its own.
+    return this.#prompt?.complete === false ? 0 : this.ids.length - 1 - this.cached;
   }
 
-  /** Samples the next token from a row of probabilities; returns why the sequence ends, if it does. */
-  take(row: Float32Array): "stop" | "length" | undefined {
+  /**
+   * Takes what a run says about the token after the cached ones: the next one's probabilities, and its logits
+   * where it {@link needsLogits}; they are overwritten. Returns why the sequence ends, if it does.
+   *
+   * @throws SpotterError `engine_failed` when the request's grammar allows no token.
+   */
+  take(row: Float32Array, logits: Float32Array | undefined): "stop" | "length" | undefined {
+    if (this.#prompt?.complete === false) this.#prompt.take(row);
+    const answers = this.ids.length < this.#end;
+    if (answers ? this.cached < this.ids.length : this.#prompt?.complete === false) return undefined;
+    this.#report();
+    return answers ? this.#sample(row, logits) : "length";
+  }
+
+  #sample(row: Float32Array, logits: Float32Array | undefined): "stop" | "length" | undefined {
     const { request } = this;
-    const id = pickToken(row, request, this.#uniform());
-    const top = request.topLogprobs ? alternatives(row, request.topLogprobs) : undefined;
+    const drawn = (logits && this.#adjustment?.toProbabilities(logits)) ?? row;
+    const id = pickToken(this.#mask?.apply(drawn) ?? drawn, request, this.#uniform());
+    const shown = request.modelLogprobs === true ? row : drawn;
+    const top = request.topLogprobs ? alternatives(shown, request.topLogprobs) : undefined;
     this.ids.push(id);
-    this.listener.onToken(id, logOf(row[id] ?? 0), top);
+    this.#adjustment?.count(id);
+    this.listener.onToken(id, logOf(shown[id] ?? 0), top);
     if (this.#stopIds.has(id)) return "stop";
+    this.#mask?.take(id);
+    if (this.#mask?.complete === true) return "stop";
     return this.ids.length >= this.#end ? "length" : undefined;
+  }
+
+  #report(): void {
+    if (this.#reported) return;
+    this.#reported = true;
+    this.listener.onPrompt?.({ cachedTokens: this.reused, ...this.#prompt?.report() });
   }
 
   /** How many leading tokens another sequence has in the cache that this one wants there as well. */
   sharedWith(other: Sequence): number {
+    if (this.#prompt !== undefined) return 0;
     const most = Math.min(this.ids.length - 1, other.cached);
     let shared = 0;
     while (shared < most && this.ids[shared] === other.ids[shared]) shared++;

@@ -5,7 +5,7 @@ import {
   pickToken,
   probabilityTemperature,
 } from "../../../../engine/onnx/sample/sampler.ts";
-import { seededUniform } from "../../../../engine/onnx/sample/seeded.ts";
+import { choiceSeed, seededUniform } from "../../../../engine/onnx/sample/seeded.ts";
 
 const row = Float32Array.of(0.05, 0.4, 0, 0.25, 0.15, 0.1, 0.05);
 const all = { temperature: 1, topP: 1, topK: 0 };
@@ -45,6 +45,11 @@ describe("pickToken", () => {
     { name: "top-p of what top-k kept", params: { topP: 0.6, topK: 2 }, kept: [1] },
     { name: "a tiny top-p", params: { topP: 1e-9, topK: 0 }, kept: [1] },
     { name: "a top-k above the vocabulary", params: { topP: 1, topK: 99 }, kept: [0, 1, 3, 4, 5, 6] },
+    { name: "min-p", params: { topP: 1, topK: 0, minP: 0.3 }, kept: [1, 3, 4] },
+    { name: "min-p of everything", params: { topP: 1, topK: 0, minP: 1 }, kept: [1] },
+    { name: "min-p and top-k", params: { topP: 1, topK: 5, minP: 0.6 }, kept: [1, 3] },
+    { name: "top-p of what min-p kept", params: { topP: 0.8, topK: 0, minP: 0.3 }, kept: [1, 3] },
+    { name: "top-p of all that min-p kept", params: { topP: 0.99, topK: 0, minP: 0.3 }, kept: [1, 3, 4] },
   ])("keeps the right tokens: $name", ({ params, kept }) => {
     const seen = new Set<number>();
     for (let u = 0.0005; u < 1; u += 0.001) seen.add(pickToken(row, { temperature: 1, ...params }, u));
@@ -85,6 +90,16 @@ describe("seededUniform", () => {
     const lag = firsts.slice(1).reduce((sum, value, i) => sum + (value - 0.5) * ((firsts[i] ?? 0) - 0.5), 0);
     expect(mean).toBeCloseTo(0.5, 1);
     expect(Math.abs(lag / firsts.length) * 12).toBeLessThan(0.08);
+  });
+
+  it("has a stream of its own for each choice, and the request's own for the first", () => {
+    expect(choiceSeed(7, 0)).toBe(7);
+    expect(choiceSeed(7, 3)).toBe(choiceSeed(7, 3));
+    const seeds = new Set<number>();
+    for (let seed = -50; seed < 50; seed++)
+      for (let choice = 0; choice < 128; choice++) seeds.add(choiceSeed(seed, choice));
+    expect(seeds.size).toBe(100 * 128);
+    expect([...seeds].every((seed) => Number.isSafeInteger(seed))).toBe(true);
   });
 
   it("tells seeds apart beyond 32 bits", () => {

@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { GenerateRequest, TokenAlternative } from "../../../../engine/onnx/engine-api.ts";
+import type { GenerateRequest, PromptReport, TokenAlternative } from "../../../../engine/onnx/engine-api.ts";
 import { InferSession } from "../../../../engine/onnx/models/infer-session.ts";
 import { Scheduler, type InferRunner } from "../../../../engine/onnx/sample/scheduler.ts";
 import { seededUniform } from "../../../../engine/onnx/sample/seeded.ts";
 import { randomPolicy } from "../../../../engine/onnx/train/init.ts";
+import { Scorer } from "../../../../engine/onnx/train/scorer.ts";
 import { END_ID, tinyConfig } from "../fixtures/tiny-model.ts";
 
 let session: InferSession;
@@ -25,6 +26,7 @@ interface Outcome {
   ids: number[];
   logprobs: number[];
   top: (TokenAlternative[] | undefined)[];
+  prompt?: PromptReport;
   end?: string;
   error?: Error;
   abort: () => void;
@@ -35,6 +37,11 @@ function add(scheduler: Scheduler, request: Partial<GenerateRequest>): Outcome {
   outcome.abort = scheduler.add(
     { ...base, ...request },
     {
+      onPrompt(report) {
+        expect(outcome).toMatchObject({ ids: [] });
+        expect(outcome).not.toHaveProperty("prompt");
+        outcome.prompt = report;
+      },
       onToken(id, logprob, top) {
         outcome.ids.push(id);
         outcome.logprobs.push(logprob);
@@ -122,6 +129,7 @@ describe("Scheduler", () => {
         if (feeds.ids.length > feeds.cache.batch) promptTokens += feeds.ids.length;
         return session.run(feeds);
       },
+      runWithLogits: (feeds) => session.runWithLogits(feeds),
     };
     const scheduler = new Scheduler(counting, tinyConfig, { slots: 8 });
     const promptIds = Array.from({ length: 30 }, (_, i) => 7 + i);
@@ -156,6 +164,30 @@ describe("Scheduler", () => {
     await finish(scheduler);
     expect(outcome.top[0]).toHaveLength(3);
     expect(outcome.top[0]?.[0]).toMatchObject({ id: outcome.ids[0], logprob: outcome.logprobs[0] });
+  });
+
+  it("scores the tokens of a prompt, beside others and before it goes on", async () => {
+    const scorer = new Scorer(randomPolicy(tinyConfig, 7), { threads: 1, maxPositions: 256 });
+    const promptIds = Array.from({ length: 30 }, (_, i) => 7 + ((i * 31) % 200));
+    const [expected] = await scorer.score([promptIds], 1);
+    await scorer.close();
+    const scheduler = new Scheduler(session, tinyConfig, { slots: 4 });
+    const other = add(scheduler, { promptIds });
+    const scored = add(scheduler, { promptIds, maxNewTokens: 0, promptLogprobs: 2 });
+    const more = add(scheduler, { promptIds, promptLogprobs: 0, maxNewTokens: 12 });
+    const one = add(scheduler, { promptIds: [9], maxNewTokens: 0, promptLogprobs: 0 });
+    await finish(scheduler);
+    expect(scored).toMatchObject({ ids: [], end: "length" });
+    for (const { prompt } of [scored, more]) {
+      expect(prompt?.cachedTokens).toBe(0);
+      expect(prompt?.logprobs).toHaveLength(30);
+      for (const [i, logprob] of (prompt?.logprobs ?? []).entries())
+        expect(logprob).toBeCloseTo(expected?.[i] ?? NaN, 4);
+    }
+    expect(scored.prompt?.topLogprobs?.map((top) => top.length)).toEqual([0, ...Array<number>(29).fill(2)]);
+    expect(more.prompt).not.toHaveProperty("topLogprobs");
+    expect(more.ids).toEqual(other.ids);
+    expect(one).toMatchObject({ end: "length", prompt: { logprobs: [0] } });
   });
 
   it("frees the slot of an aborted request at once, and leaves the others alone", async () => {
@@ -223,6 +255,7 @@ describe("Scheduler", () => {
     const runner: InferRunner = {
       maxPositions: session.maxPositions,
       run: (feeds) => (fail ? Promise.reject(new Error("out of memory")) : session.run(feeds)),
+      runWithLogits: (feeds) => session.runWithLogits(feeds),
     };
     const scheduler = new Scheduler(runner, tinyConfig, { slots: 1 });
     const first = add(scheduler, {});
