@@ -51,7 +51,7 @@ export function createServeApp(engine: EngineApi, info: ServeInfo): Hono<{ Varia
 
   app.use(async (c, next) => {
     const given = c.req.header("x-request-id") ?? "";
-    c.set("requestId", /^[\w-]{1,128}$/.test(given) ? given : info.newId());
+    c.set("requestId", /^[\w.-]{1,128}$/.test(given) ? given : info.newId());
     await next();
     c.res.headers.set("x-request-id", c.get("requestId"));
   });

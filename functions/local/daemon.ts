@@ -1,9 +1,9 @@
 import type { Server } from "node:http";
-import { createAdaptorServer } from "@hono/node-server";
 import type { DaemonFile } from "../../sdk/schema/status.ts";
 import { createControlPlane, type ControlPlane } from "../app.ts";
 import { newKey } from "../keys/key-ring.ts";
 import { readDaemonFile, removeDaemonFile, writeDaemonFile } from "./daemon-file.ts";
+import { createHttpServer } from "./http-server.ts";
 import { listen } from "./listen.ts";
 import { openLocalDeps, type LocalDeps } from "./local-deps.ts";
 import { lockState, type StateLock } from "./state-lock.ts";
@@ -38,10 +38,8 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));
   const plane = createControlPlane(deps, { rootKeyHash: hash, shutdown: () => end() });
-  const server = createAdaptorServer({ fetch: plane.app.fetch }) as Server;
+  const server = createHttpServer(plane);
   const daemon: Daemon = { lock, deps, plane, server };
-  // Node gives a request five minutes to arrive; a dataset may need longer.
-  server.requestTimeout = 0;
   for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => end());
 
   port = await listen(server, { port: options.port, lastPort });
@@ -57,6 +55,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   });
   process.stdout.write(`spotter ${version} listens on ${publicUrl()}, state in ${options.home}\n`);
   plane.reconciler.wake();
+  await plane.autoscaler.start();
   // What the daemon before this one was about to tell.
   plane.webhooks.wake();
   const stopIdleCheck =
@@ -70,6 +69,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
 /** Containers end while the server still answers: what they save on the way out must arrive. */
 async function shutDown({ lock, deps, plane, server }: Daemon, home: string): Promise<void> {
   removeDaemonFile(home);
+  await plane.autoscaler.close();
   await plane.reconciler.close();
   await deps.containers.close();
   const closed = new Promise((resolve) => server.close(resolve));

@@ -1,6 +1,5 @@
-import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createAdaptorServer } from "@hono/node-server";
+import { createHttpServer } from "../../functions/local/http-server.ts";
 import type { TestPlane } from "./control-plane.ts";
 
 /** Puts a control plane behind a real listener, as the daemon does. Resolves to its base URL. */
@@ -8,7 +7,7 @@ export async function listening(
   plane: Pick<TestPlane, "app">,
   onEnd: (end: () => Promise<void>) => void,
 ): Promise<string> {
-  const server = createAdaptorServer({ fetch: plane.app.fetch }) as Server;
+  const server = createHttpServer(plane);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onEnd(async () => {
     server.closeAllConnections();
