@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { SpotterError } from "../sdk/schema/errors.ts";
+import { createAutoscaler, type Autoscaler } from "./autoscaler/autoscaler.ts";
 import { checkpointRoutes } from "./checkpoints/routes.ts";
 import { cleanupRoutes } from "./cleanup/routes.ts";
 import { createControl, type Control, type ControlOptions } from "./control.ts";
@@ -33,6 +34,7 @@ export interface ControlPlane {
   app: Hono;
   control: Control;
   reconciler: Reconciler;
+  autoscaler: Autoscaler;
   webhooks: Webhooks;
   /** Ends what this process owns of it. Containers and ports belong to whoever made the deps. */
   close(): Promise<void>;
@@ -53,6 +55,7 @@ export function createControlPlane(
     wakeWebhooks: () => webhooks.wake(),
   });
   const reconciler = createReconciler(control);
+  const autoscaler = createAutoscaler(control);
   const webhooks = createWebhooks(control, send);
   // While the first container comes up there is time to load the way to it.
   const stopWarming = deps.containers.onChange(() => upstreams.warm());
@@ -60,9 +63,11 @@ export function createControlPlane(
     app: createApp(control, upstreams),
     control,
     reconciler,
+    autoscaler,
     webhooks,
     async close() {
       stopWarming();
+      await autoscaler.close();
       await reconciler.close();
       await webhooks.close();
       await upstreams.close();

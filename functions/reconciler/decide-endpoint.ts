@@ -3,29 +3,53 @@ import type { Failure } from "../../sdk/schema/errors.ts";
 import { backoffMs, isWorthRetrying, lossOf } from "./liveness.ts";
 import type { Action, EndpointView, JobView, Policy, ReplicaView } from "./views.ts";
 
-const DRAIN_GRACE_MS = 10_000;
+const STOP_GRACE_MS = 10_000;
+/** More are added with the next look, which follows at once. */
+const MAX_ADDED_AT_ONCE = 20;
 
-/** What an endpoint needs next: replicas of the current revision up, all others down. */
+/** What an endpoint needs next: as many replicas of the current revision as it should have, all others down. */
 export function decideEndpoint(endpoint: EndpointView, now: number, policy: Policy): Action[] {
   const wanted = endpoint.state !== "failed" && endpoint.desired > 0;
   const current = endpoint.replicas.filter((replica) => wanted && replica.revision === endpoint.revision);
   const others = endpoint.replicas.filter((replica) => !current.includes(replica));
-  const actions = current.flatMap((replica) => decideReplica(endpoint, replica, now, policy));
+  const up = current.filter((replica) => replica.state !== "draining" && replica.state !== "gone");
+  const surplus = victims(up, up.length - endpoint.desired);
+  const actions = current.flatMap((replica) =>
+    surplus.includes(replica)
+      ? retire(endpoint, replica, now, policy)
+      : decideReplica(endpoint, replica, now, policy),
+  );
   const isServed = current.some((replica) => replica.state === "ready");
   // An older revision serves until the new one does.
   for (const replica of others)
-    if (!wanted || isServed || replica.state !== "ready") actions.push(...retire(endpoint, replica));
+    if (!wanted || isServed || replica.state !== "ready")
+      actions.push(...retire(endpoint, replica, now, policy));
   if (!wanted && endpoint.replicas.length === 0 && endpoint.state === "stopping")
     actions.push({ type: "endpoint-stopped", endpoint: endpoint.name });
-  const up = current.filter((replica) => replica.state !== "draining" && replica.state !== "gone").length;
-  if (wanted && up < endpoint.desired && (endpoint.retryAtMs ?? 0) <= now)
-    actions.push({ type: "add-replica", endpoint: endpoint.name });
+  if (wanted) actions.push(...additions(endpoint, up, now));
   return actions;
+}
+
+/** While starts fail, one at a time is tried: a hundred would fail for the same reason. */
+function additions(endpoint: EndpointView, up: ReplicaView[], now: number): Action[] {
+  if ((endpoint.retryAtMs ?? 0) > now) return [];
+  const isTrying = endpoint.startFailures > 0 && up.some((replica) => replica.state !== "ready");
+  const missing = isTrying ? 0 : endpoint.desired - up.length;
+  const count = Math.max(0, Math.min(missing, endpoint.startFailures > 0 ? 1 : MAX_ADDED_AT_ONCE));
+  return Array.from({ length: count }, () => ({ type: "add-replica", endpoint: endpoint.name }));
+}
+
+/** Those that go when there are too many: not ready yet and newest first, then idle and oldest first, then the least loaded. */
+function victims(up: ReplicaView[], count: number): ReplicaView[] {
+  if (count <= 0) return [];
+  const starting = up.filter((replica) => replica.state !== "ready").reverse();
+  const ready = up.filter((replica) => replica.state === "ready").sort((a, b) => a.inFlight - b.inFlight);
+  return [...starting, ...ready].slice(0, count);
 }
 
 function decideReplica(endpoint: EndpointView, replica: ReplicaView, now: number, policy: Policy): Action[] {
   const { job } = replica;
-  if (replica.state === "draining" || replica.state === "gone") return retire(endpoint, replica);
+  if (replica.state === "draining" || replica.state === "gone") return retire(endpoint, replica, now, policy);
   if (job.container.state === "unknown" && job.startedAtMs === undefined)
     return [{ type: "launch-job", jobId: job.id }];
   // Told to end from outside, as when the daemon goes down: no fault of its own, the next one may come at once.
@@ -36,12 +60,18 @@ function decideReplica(endpoint: EndpointView, replica: ReplicaView, now: number
   if (loss) {
     const failures = endpoint.startFailures + 1;
     const target = { endpoint: endpoint.name, jobId: job.id };
+    // Others that serve go on, whatever is wrong with the one that should have helped them.
+    const isServed = endpoint.replicas.some((each) => each !== replica && serves(endpoint, each));
     // What the user got wrong stays wrong: trying again would only hide the reason.
-    if (failures >= policy.maxStartFailures || !isWorthRetrying(loss.code))
+    if (!isServed && (failures >= policy.maxStartFailures || !isWorthRetrying(loss.code)))
       return [{ type: "fail-endpoint", ...target, failure: loss }];
     return [{ type: "replica-lost", ...target, failure: loss, retryAtMs: now + backoffMs(failures) }];
   }
   return progress(endpoint, replica);
+}
+
+function serves(endpoint: EndpointView, { state, revision }: ReplicaView): boolean {
+  return state === "ready" && revision === endpoint.revision;
 }
 
 function progress(endpoint: EndpointView, replica: ReplicaView): Action[] {
@@ -82,11 +112,22 @@ function lateLoss({ state, job }: ReplicaView, now: number, policy: Policy): Fai
   };
 }
 
-/** Takes a replica out: out of the routes first, then its container, then the record. */
-function retire(endpoint: EndpointView, replica: ReplicaView): Action[] {
-  const target = { endpoint: endpoint.name, jobId: replica.job.id };
-  const { state } = replica.job.container;
+/**
+ * Takes a replica out: out of the routes first, then its container, then the record. Its container is told to
+ * stop when nothing is in flight on it any more, unless the whole endpoint is to stop.
+ */
+function retire(endpoint: EndpointView, replica: ReplicaView, now: number, policy: Policy): Action[] {
+  const { job } = replica;
+  const target = { endpoint: endpoint.name, jobId: job.id };
+  const { state } = job.container;
   if (state === "exited" || state === "unknown") return [{ type: "drop-replica", ...target }];
-  const stop: Action = { type: "stop-container", jobId: replica.job.id, graceMs: DRAIN_GRACE_MS };
-  return replica.state === "draining" ? [stop] : [{ type: "drain-replica", ...target }, stop];
+  const stop: Action = { type: "stop-replica", ...target, graceMs: STOP_GRACE_MS };
+  const isEnding = endpoint.state === "stopping" || endpoint.state === "failed";
+  if (replica.state !== "draining") {
+    const drain: Action = { type: "drain-replica", ...target };
+    // A request may have come until the routes know: the next look tells.
+    return isEnding || replica.state !== "ready" ? [drain, stop] : [drain];
+  }
+  const mayFinish = replica.inFlight > 0 && lossOf(job, now, policy) === undefined;
+  return mayFinish && !isEnding ? [] : [stop];
 }

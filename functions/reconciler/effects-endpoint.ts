@@ -65,7 +65,7 @@ export async function dropReplica(control: Control, name: string, jobId: string)
     const replica = current?.endpoint.replicas.find((each) => each.jobId === jobId);
     if (!current || !replica) return undefined;
     const document = without(current, jobId);
-    return replica.state === "ready" ? changed(document, "lost") : document;
+    return replica.state === "ready" ? afterLoss(document) : document;
   });
 }
 
@@ -79,7 +79,7 @@ export async function replicaLost(
   control.log.warn("replica lost", { endpoint: name, jobId, code: failure.code, message: failure.message });
   await changeEndpoint(control, name, (current) => {
     if (!current?.endpoint.replicas.some((replica) => replica.jobId === jobId)) return undefined;
-    const document = changed(without(current, jobId), "lost");
+    const document = afterLoss(without(current, jobId));
     const startFailures = document.endpoint.startFailures + 1;
     return { ...document, retryAtMs, endpoint: { ...document.endpoint, startFailures, failure } };
   });
@@ -124,6 +124,13 @@ function changed(document: EndpointDocument, change: EndpointChange): EndpointDo
   const { endpoint } = document;
   if (!allowsChange(ENDPOINT_TABLE, endpoint.state, change)) return document;
   return { ...document, endpoint: { ...endpoint, state: nextEndpointState(endpoint.state, change) } };
+}
+
+/** Without any replica that serves it has to be waited for again. One that sleeps has lost nothing. */
+function afterLoss(document: EndpointDocument): EndpointDocument {
+  const { replicas, desired } = document.endpoint;
+  const isServed = replicas.some((replica) => replica.state === "ready") || desired === 0;
+  return isServed ? document : changed(document, "lost");
 }
 
 function replaced(document: EndpointDocument, jobId: string, replica: Replica): EndpointDocument {

@@ -112,7 +112,10 @@ async function executeForEndpoint(control: Control, stops: Stops, action: Endpoi
       return probeReplica(control, name, action.jobId, action.address);
     case "drain-replica":
       await setReplicaState(control, name, action.jobId, "draining");
+      return true;
+    case "stop-replica":
       await fenceJob(control, action.jobId);
+      stops.stop(action.jobId, action.graceMs);
       return false;
     case "drop-replica":
       await fenceJob(control, action.jobId);

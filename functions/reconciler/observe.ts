@@ -80,7 +80,9 @@ async function endpointView(control: Control, document: EndpointDocument): Promi
   const { endpoint, revisions, retryAtMs } = document;
   const replicas = await Promise.all(
     endpoint.replicas.map(async ({ jobId, state }): Promise<ReplicaView> => {
-      return { state, revision: revisions[jobId] ?? 0, job: await jobView(control, jobId) };
+      const job = await jobView(control, jobId);
+      const inFlight = control.load.inFlightOn(endpoint.name, jobId);
+      return { state, revision: revisions[jobId] ?? 0, inFlight, job };
     }),
   );
   const { name, state, desired, revision, startFailures } = endpoint;

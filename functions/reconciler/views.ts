@@ -45,6 +45,8 @@ export interface WorkView {
 export interface ReplicaView {
   state: ReplicaState;
   revision: number;
+  /** Requests that it works on. */
+  inFlight: number;
   job: JobView;
 }
 
@@ -99,6 +101,7 @@ export type Action =
   | { type: "replica-state"; endpoint: string; jobId: string; state: ReplicaState }
   | { type: "probe-replica"; endpoint: string; jobId: string; address: string }
   | { type: "drain-replica"; endpoint: string; jobId: string }
+  | { type: "stop-replica"; endpoint: string; jobId: string; graceMs: number }
   | { type: "drop-replica"; endpoint: string; jobId: string }
   | { type: "replica-lost"; endpoint: string; jobId: string; failure: Failure; retryAtMs: number }
   | { type: "fail-endpoint"; endpoint: string; jobId: string; failure: Failure }

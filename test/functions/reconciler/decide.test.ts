@@ -43,8 +43,9 @@ function replica(
   changes: Partial<JobView> = {},
   state: ReplicaView["state"] = "ready",
   revision = 1,
+  inFlight = 0,
 ): ReplicaView {
-  return { state, revision, job: job({ address: "a:1", ...changes }) };
+  return { state, revision, inFlight, job: job({ address: "a:1", ...changes }) };
 }
 
 function endpoint(changes: Partial<EndpointView> = {}): EndpointView {
@@ -190,12 +191,12 @@ describe("decideEndpoint", () => {
     [
       "a failed endpoint keeps nothing",
       endpoint({ state: "failed", desired: 0 }),
-      ["drain-replica", "stop-container"],
+      ["drain-replica", "stop-replica"],
     ],
     [
       "a stopping one lets go",
       endpoint({ state: "stopping", desired: 0 }),
-      ["drain-replica", "stop-container"],
+      ["drain-replica", "stop-replica"],
     ],
     [
       "what has exited is dropped",
@@ -218,7 +219,7 @@ describe("decideEndpoint", () => {
     [
       "and then it goes",
       endpoint({ revision: 2, replicas: [replica(), replica({}, "ready", 2)] }),
-      ["drain-replica", "stop-container"],
+      ["drain-replica"],
     ],
   ];
   it.each(table)("%s", (_name, view, expected) => {
