@@ -1,7 +1,10 @@
+import { join } from "node:path";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { EngineSetup, GenerateRequest, TrainBatch, TrainStepResult } from "./engine-api.ts";
 import { InferSession } from "./models/infer-session.ts";
 import { Policy } from "./models/policy.ts";
+import { Constraints } from "./sample/constraint/constraints.ts";
+import type { TokenMask } from "./sample/constraint/token-mask.ts";
 import { Scheduler } from "./sample/scheduler.ts";
 import type { SequenceListener } from "./sample/sequence.ts";
 import { Scorer } from "./train/scorer.ts";
@@ -24,6 +27,7 @@ export class EngineHost {
   readonly #scheduler: Scheduler;
   readonly #training: { trainer: Trainer; policy: Policy } | undefined;
   readonly #afterStep: () => void;
+  readonly #constraints: Constraints;
   #scorer: Promise<Scorer> | undefined;
   /** Whatever uses the weights, one after the other. */
   #turn: Promise<unknown> = Promise.resolve();
@@ -39,6 +43,7 @@ export class EngineHost {
     afterStep: () => void;
   }) {
     this.#setup = parts.setup;
+    this.#constraints = new Constraints(join(parts.setup.modelDir, "tokenizer.json"));
     this.#params = parts.params;
     this.#infer = parts.infer;
     this.#scheduler = parts.scheduler;
@@ -72,9 +77,19 @@ export class EngineHost {
 
   /** Queues a request; returns the way to abort it. Throws for a request that cannot be met. */
   generate(request: GenerateRequest, listener: SequenceListener): () => void {
-    const abort = this.#scheduler.add(request, listener);
-    this.#decoding ??= this.#decode();
-    return abort;
+    if (request.grammar === undefined) return this.#add(request, listener);
+    let abort: (() => void) | undefined;
+    let aborted = false;
+    this.#constraints
+      .maskOf(request.grammar, request.stopIds)
+      .then((mask) => {
+        if (!aborted && !this.#closed) abort = this.#add(request, listener, mask);
+      })
+      .catch((error: unknown) => listener.onError(SpotterError.from(error)));
+    return () => {
+      aborted = true;
+      abort?.();
+    };
   }
 
   score(sequences: number[][], which: "policy" | "reference", temperature: number): Promise<number[][]> {
@@ -120,6 +135,12 @@ export class EngineHost {
   #trainer(): Trainer {
     if (this.#training === undefined) throw notTraining("was started to serve only");
     return this.#training.trainer;
+  }
+
+  #add(request: GenerateRequest, listener: SequenceListener, mask?: TokenMask): () => void {
+    const abort = this.#scheduler.add(request, listener, mask);
+    this.#decoding ??= this.#decode();
+    return abort;
   }
 
   async #decode(): Promise<void> {
