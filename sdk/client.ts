@@ -36,6 +36,8 @@ export interface RequestOptions {
   /** Time for one try. Default 60,000. */
   timeoutMs?: number;
   maxAttempts?: number | undefined;
+  /** Names what is asked for: a server that gets it twice does it once. */
+  idempotencyKey?: string;
   /** `unsent`: only tries that cannot have reached the server are repeated. Default `always`. */
   retry?: "always" | "unsent";
 }
@@ -225,6 +227,7 @@ function urlOf(base: string, path: string, query: RequestOptions["query"]): stri
 function headersOf(key: string | undefined, options: RequestOptions): Record<string, string> {
   return {
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    ...(options.idempotencyKey === undefined ? {} : { "idempotency-key": options.idempotencyKey }),
     ...(options.json === undefined ? {} : { "content-type": "application/json" }),
     ...(options.body === undefined ? {} : { "content-type": "application/octet-stream" }),
   };

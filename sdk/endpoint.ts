@@ -82,9 +82,9 @@ export class Endpoint {
       ...(params.public === undefined ? {} : { public: params.public }),
       ...(params.recreate === undefined ? {} : { recreate: params.recreate }),
     };
-    // Repeating a launch is harmless unless it restarts the endpoint each time.
-    const retry = params.recreate ? "unsent" : "always";
-    const options = { json, signal: params.signal, retry } as const;
+    // Without it, repeating a launch because an answer was lost could recreate the endpoint twice.
+    const idempotencyKey = crypto.randomUUID();
+    const options = { json, signal: params.signal, idempotencyKey };
     return new Endpoint(client, await client.request(endpointSchema, "POST", "/endpoints", options));
   }
 

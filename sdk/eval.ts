@@ -79,7 +79,7 @@ export class Eval {
       dataset: packed.ref,
       rewards: rewardsSetup(rewards, code, secrets),
     };
-    const request = { json, signal, retry: "unsent", timeoutMs: 120_000 } as const;
+    const request = { json, signal, idempotencyKey: crypto.randomUUID(), timeoutMs: 120_000 };
     return new EvalRun(client, await client.request(evalRecord, "POST", "/evals", request));
   }
 

@@ -155,8 +155,9 @@ export class TrainConfig {
       ...datasets.map((dataset) => uploadDataset(client, dataset, signal)),
       code && uploadUserCode(client, code, signal),
     ]);
-    // A launch must not happen twice because an answer was lost.
-    const request = { json: spec, signal, retry: "unsent", timeoutMs: 120_000 } as const;
+    // An answer that is lost on the way is asked for again, and never starts a second run.
+    const idempotencyKey = crypto.randomUUID();
+    const request = { json: spec, signal, idempotencyKey, timeoutMs: 120_000 };
     return new Run(client, await client.request(runDetail, "POST", "/runs", request));
   }
 

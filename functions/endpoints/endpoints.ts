@@ -6,25 +6,34 @@ import { getCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import { defaultName, identityDifferences } from "./identity.ts";
 import { pinnedModel } from "../models/models.ts";
+import { launchOnce } from "../records/launch-once.ts";
 import { changeEndpoint, getEndpoint, type EndpointDocument } from "./records.ts";
 import { changedScaling } from "./scaling.ts";
 import { isServing, nextEndpointState } from "./transitions.ts";
 
 /**
  * Launches an endpoint, or finds the one that the same launch made before. Returns at once; the reconciler
- * starts the replica. The same name with another identity is a `conflict` unless `recreate`.
+ * starts the replica. The same name with another identity is a `conflict` unless `recreate`. With a key, the
+ * same launch again changes nothing, where it would recreate the endpoint too.
  */
-export function launchEndpoint(control: Control, asked: LaunchEndpoint): Promise<Endpoint> {
-  return control.gate.begin(() => accept(control, asked));
+export function launchEndpoint(control: Control, asked: LaunchEndpoint, key?: string): Promise<Endpoint> {
+  const launch = { kind: "endpoint", key, body: asked } as const;
+  const made = {
+    nameOf: ({ name }: Endpoint) => name,
+    find: async (name: string) => (await getEndpoint(control, name)).endpoint,
+  };
+  return control.gate.begin(() => launchOnce(control, launch, (id) => accept(control, id, asked), made));
 }
 
-async function accept(control: Control, asked: LaunchEndpoint): Promise<Endpoint> {
+async function accept(control: Control, id: string, asked: LaunchEndpoint): Promise<Endpoint> {
   const launch = { ...asked, model: await pinnedModel(control, asked.model) };
   if (launch.checkpoint !== undefined) await checkCheckpoint(control, launch, launch.checkpoint);
   const name = launch.name ?? defaultName(launch);
-  const document = await changeEndpoint(control, name, (current) =>
-    current === undefined ? create(control, name, launch) : relaunch(current, launch),
-  );
+  const document = await changeEndpoint(control, name, (current) => {
+    if (current?.launchId === id) return undefined;
+    const next = current === undefined ? create(control, name, launch) : relaunch(current, launch);
+    return next && { ...next, launchId: id };
+  });
   control.wake();
   return required(document).endpoint;
 }

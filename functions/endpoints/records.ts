@@ -10,6 +10,8 @@ export interface EndpointDocument {
   endpoint: Endpoint;
   /** Replicas ever launched under this name; numbers their jobs. */
   launches: number;
+  /** The launch that changed it last. */
+  launchId?: string;
   /** Revision of each replica in `endpoint.replicas`, by job id. */
   revisions: Record<string, number>;
   /** No replica is launched before this time. */

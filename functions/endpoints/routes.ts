@@ -23,7 +23,8 @@ export function endpointRoutes(control: Control): Route[] {
       summary: "Launch an endpoint, or find the one the same launch made before",
       body: launchSchema,
       response: endpoint,
-      handle: async ({ body }) => shown(control, await launchEndpoint(control, body)),
+      isLaunch: true,
+      handle: async ({ body, launchKey }) => shown(control, await launchEndpoint(control, body, launchKey)),
     }),
     route({
       method: "get",

@@ -3,17 +3,29 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
 import { checkDataset } from "../datasets/datasets.ts";
 import { resolveModel } from "../gateway/resolve.ts";
+import { launchOnce } from "../records/launch-once.ts";
+import { putFirst } from "../records/update.ts";
 import { redacted } from "../secrets/redacted.ts";
 import { checkRewards } from "../runs/check-rewards.ts";
-import { changeEval, evalIndexes, evalKey, getEval, type EvalDocument } from "./records.ts";
+import { changeEval, evalIndexes, evalKey, findEval, getEval, type EvalDocument } from "./records.ts";
 import { isTerminalEval } from "./transitions.ts";
 
-/** Accepts an eval: its endpoint, dataset and rewards exist. The reconciler starts the work. */
-export function launchEval(control: Control, given: LaunchEval): Promise<EvalRecord> {
-  return control.gate.begin(() => accept(control, given));
+/**
+ * Accepts an eval: its endpoint, dataset and rewards exist. The reconciler starts the work. With a key, the
+ * same launch again finds the eval of the first.
+ */
+export function launchEval(control: Control, given: LaunchEval, key?: string): Promise<EvalRecord> {
+  const launch = { kind: "eval", key, body: given } as const;
+  const made = {
+    nameOf: ({ id }: EvalRecord) => id,
+    find: async (id: string) => (await getEval(control, id)).record,
+  };
+  return control.gate.begin(() => launchOnce(control, launch, (id) => accept(control, id, given), made));
 }
 
-async function accept(control: Control, given: LaunchEval): Promise<EvalRecord> {
+async function accept(control: Control, id: string, given: LaunchEval): Promise<EvalRecord> {
+  const known = await findEval(control, id);
+  if (known) return known.record;
   const spec = redacted(control.secrets, given);
   const endpoint = await resolveModel(control, spec.endpoint, "endpoint");
   if (endpoint.state === "failed" || endpoint.state === "stopped" || endpoint.state === "stopping") {
@@ -27,7 +39,7 @@ async function accept(control: Control, given: LaunchEval): Promise<EvalRecord> 
   await checkRewards(control, spec.rewards, spec.dataset.sha256);
   const record: EvalRecord = {
     v: 1,
-    id: `eval-${control.ids.next().toLowerCase()}`,
+    id,
     ...(spec.name !== undefined && { name: spec.name }),
     spec,
     state: "queued",
@@ -39,9 +51,9 @@ async function accept(control: Control, given: LaunchEval): Promise<EvalRecord> 
     createdAtMs: control.clock.now(),
   };
   const document: EvalDocument = { v: 1, record, endpoint: endpoint.name, losses: 0 };
-  await control.store.put(evalKey(record.id), document, { ifVersion: 0, indexes: evalIndexes(record) });
+  const stored = await putFirst(control.store, evalKey(id), document, evalIndexes(record));
   control.wake();
-  return record;
+  return stored.record;
 }
 
 /** Asks an eval to end. One that has ended stays as it is. */

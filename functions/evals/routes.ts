@@ -23,7 +23,8 @@ export function evalRoutes(control: Control): Route[] {
       body: launchSchema,
       response: evalRecord,
       status: 201,
-      handle: ({ body }) => launchEval(control, body),
+      isLaunch: true,
+      handle: ({ body, launchKey }) => launchEval(control, body, launchKey),
     }),
     route({
       method: "get",

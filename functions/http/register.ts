@@ -30,12 +30,23 @@ async function answer(control: Control, definition: Route, c: Context): Promise<
     body: body,
     query: query,
     param: (name) => c.req.param(name) ?? "",
+    ...(definition.isLaunch && launchKey(c)),
     rest: () => restOf(definition.path, c.req.path),
     ...caller,
   });
   if (result instanceof Response) return result;
   if (definition.response === "empty") return new Response(null, { status: 204 });
   return Response.json(result, { status: definition.status ?? 200 });
+}
+
+function launchKey(c: Context): { launchKey?: string } {
+  const key = c.req.header("idempotency-key");
+  if (key === undefined) return {};
+  if (/^[!-~]{1,200}$/.test(key)) return { launchKey: key };
+  throw new SpotterError("invalid_input", "The idempotency key is not 1 to 200 visible ASCII characters.", {
+    where: "idempotency-key",
+    hint: "A UUID makes a good one.",
+  });
 }
 
 /** What `*` stands for: the part of the path behind the segments that the pattern fixes. */

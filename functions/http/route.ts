@@ -23,6 +23,8 @@ export interface RouteInput<B extends Schema | undefined, Q extends Schema | und
   rest: () => string;
   /** The key that was used, on `admin` and `write` routes. */
   holder?: KeyHolder;
+  /** What a client repeats a launch with, on routes that say `isLaunch`. */
+  launchKey?: string;
   /** The job whose token was used, on `job` routes. */
   job?: JobRecord;
 }
@@ -44,6 +46,8 @@ export interface RouteDefinition<B extends Schema | undefined, Q extends Schema 
   status?: 200 | 201;
   /** Default 8 MB. */
   maxBodyBytes?: number;
+  /** Takes an `idempotency-key`: the same launch again, with the same key, happens once. */
+  isLaunch?: true;
   /** A Response goes out as it is, anything else as JSON. */
   handle(input: RouteInput<B, Q>): Promise<unknown>;
 }

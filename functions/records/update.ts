@@ -31,6 +31,17 @@ export async function update<T>(
   }
 }
 
+/** Puts a document where there is none. Resolves to the one that is there then, which may be another's. */
+export async function putFirst<T>(
+  store: Store,
+  key: DocumentKey,
+  value: T,
+  indexes: IndexEntry[] = [],
+): Promise<T> {
+  const document = await update<T>(store, key, (current) => (current ? undefined : { value, indexes }));
+  return document?.value ?? value;
+}
+
 /** Every document a query leads to, page by page. */
 export async function collect<T>(
   page: (after: string | undefined) => Promise<{ items: Document<T>[]; next?: string }>,

@@ -7,10 +7,13 @@ import { checkWebhooks } from "../webhooks/deliveries.ts";
 import { getCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import { checkDataset } from "../datasets/datasets.ts";
+import { launchOnce } from "../records/launch-once.ts";
+import { putFirst } from "../records/update.ts";
 import { redacted } from "../secrets/redacted.ts";
 import { pinnedModel } from "../models/models.ts";
 import { checkRewards } from "./check-rewards.ts";
 import {
+  findRun,
   indexesOf,
   outbox,
   runDetail,
@@ -24,13 +27,17 @@ import {
 
 /**
  * Accepts a run: everything it refers to exists and its rewards were tried on a few rows. The id is final
- * at once; the reconciler starts the work.
+ * at once; the reconciler starts the work. With a key, the same launch again finds the run of the first.
  */
-export function launchRun(control: Control, given: RunSpec): Promise<RunDetail> {
-  return control.gate.begin(() => accept(control, given));
+export function launchRun(control: Control, given: RunSpec, key?: string): Promise<RunDetail> {
+  const launch = { kind: "run", key, body: given } as const;
+  const made = { nameOf: ({ run }: RunDetail) => run.id, find: (id: string) => runDetail(control, id) };
+  return control.gate.begin(() => launchOnce(control, launch, (id) => accept(control, id, given), made));
 }
 
-async function accept(control: Control, given: RunSpec): Promise<RunDetail> {
+async function accept(control: Control, id: string, given: RunSpec): Promise<RunDetail> {
+  const known = await findRun(control, id);
+  if (known) return accepted(control, known);
   const safe = redacted(control.secrets, given);
   const spec = { ...safe, model: await startModel(control, safe) };
   await checkDataset(control, spec.dataset, "dataset");
@@ -46,15 +53,16 @@ async function accept(control: Control, given: RunSpec): Promise<RunDetail> {
   const warnings = spec.rewards ? await checkRewards(control, spec.rewards, spec.dataset.sha256) : [];
 
   if (safe !== given) warnings.push("The value of a secret stood in the spec; it was replaced.");
-  const id = `run-${control.ids.next().toLowerCase()}`;
-  const document = newDocument(control, id, spec, warnings);
-  const stored: RunSpecDocument = { v: 1, spec };
-  await control.store.put(runSpecKey(id), stored, { ifVersion: 0 });
-  await control.store.put(runKey(id), document, { ifVersion: 0, indexes: indexesOf(document) });
+  const stored = await putFirst<RunSpecDocument>(control.store, runSpecKey(id), { v: 1, spec });
+  const document = newDocument(control, id, stored.spec, warnings);
+  return accepted(control, await putFirst(control.store, runKey(id), document, indexesOf(document)));
+}
+
+async function accepted(control: Control, document: RunDocument): Promise<RunDetail> {
   await flushOutbox(control, document);
-  control.bus.notify(runStream(id));
+  control.bus.notify(runStream(document.run.id));
   control.wake();
-  return runDetail(control, id);
+  return runDetail(control, document.run.id);
 }
 
 /** A run that starts from a checkpoint stays with the weights that one was trained from. */

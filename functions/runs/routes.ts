@@ -25,7 +25,8 @@ export function runRoutes(control: Control): Route[] {
       body: runSpec,
       response: runDetailSchema,
       status: 201,
-      handle: ({ body }) => launchRun(control, body),
+      isLaunch: true,
+      handle: ({ body, launchKey }) => launchRun(control, body, launchKey),
     }),
     route({
       method: "get",

@@ -22,6 +22,14 @@ const NEEDS: Record<Access, string> = {
   gateway: "Needs a key, unless the endpoint is public. Errors have OpenAI's shape.",
 };
 
+const LAUNCH_KEY = {
+  name: "idempotency-key",
+  in: "header",
+  required: false,
+  description: "The same launch again, with the same key, happens once; with another body it is a conflict.",
+  schema: { type: "string", minLength: 1, maxLength: 200 },
+};
+
 const MEDIA = {
   bytes: "application/octet-stream",
   jsonl: "application/jsonl",
@@ -85,7 +93,7 @@ function parameters(route: Route, path: string): Json {
   const inQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => {
     return { name, in: "query", required: query?.required?.includes(name) ?? false, schema };
   });
-  const all = [...inPath, ...inQuery];
+  const all = [...inPath, ...inQuery, ...(route.isLaunch ? [LAUNCH_KEY] : [])];
   return all.length === 0 ? {} : { parameters: all };
 }
 

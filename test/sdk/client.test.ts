@@ -192,6 +192,14 @@ describe("Client", () => {
     expect(await client.request(answer, "POST", "/busy", { retry: "unsent" })).toEqual({ ok: true });
   });
 
+  it("sends the key of a launch with every try", async () => {
+    const { client, requests } = await fakeServer({
+      "POST /launch": (_, response) => (requests.length < 3 ? void response.socket?.destroy() : { ok: true }),
+    });
+    expect(await client.request(answer, "POST", "/launch", { idempotencyKey: "k" })).toEqual({ ok: true });
+    expect(requests.map(({ headers }) => headers["idempotency-key"])).toEqual(["k", "k", "k"]);
+  });
+
   it("names the place nobody answers at", async () => {
     const free = await freePort();
     const client = new Client({ url: `http://127.0.0.1:${free}`, maxAttempts: 2, retryDelayMs: 1 });

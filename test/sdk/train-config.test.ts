@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Dataset } from "../../sdk/dataset.ts";
 import { recipes } from "../../sdk/recipe.ts";
 import { TrainConfig, type TrainConfigParams } from "../../sdk/train-config.ts";
-import { fakeServer, sendError } from "./fake-server.ts";
+import { fakeServer } from "./fake-server.ts";
 import { HASH, runDetailOf } from "./records.ts";
 
 const rewards = new URL("../fixtures/sdk/rewards.ts", import.meta.url);
@@ -143,7 +143,7 @@ describe("config.launch", () => {
     expect(JSON.parse(sent["POST /runs"] ?? "")).toEqual(spec);
   });
 
-  it("sends no rows and no code that are there already, and never launches twice", async () => {
+  it("sends no rows and no code that are there already, and asks for one run though its answer was lost", async () => {
     const config = new TrainConfig(base);
     const spec = await config.spec();
     const code = spec.rewards?.code.sha256 ?? "";
@@ -157,9 +157,17 @@ describe("config.launch", () => {
         bytes: 1,
         createdAtMs: 1,
       }),
-      "POST /runs": (_, response) => sendError(response, 500, "internal", "Lost."),
+      "POST /runs": (_, response) =>
+        launches().length === 1 ? void response.socket?.destroy() : runDetailOf({ state: "queued" }),
     });
-    await expect(config.launch({ client })).rejects.toMatchObject({ code: "internal" });
-    expect(requests.map(({ method }) => method).sort()).toEqual(["GET", "GET", "POST"]);
+    const launches = () => requests.filter(({ method }) => method === "POST");
+    const keys = () => launches().map(({ headers }) => headers["idempotency-key"]);
+    expect((await config.launch({ client })).id).toBe("run1");
+    expect(requests.map(({ method }) => method).sort()).toEqual(["GET", "GET", "POST", "POST"]);
+    expect(new Set(launches().map(({ body }) => body)).size).toBe(1);
+    expect(keys()).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), keys()[0]]);
+    await config.launch({ client });
+    expect(keys()).toHaveLength(3);
+    expect(keys()[2]).not.toBe(keys()[0]);
   });
 });
