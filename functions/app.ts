@@ -1,6 +1,5 @@
 import { Hono } from "hono";
 import { SpotterError } from "../sdk/schema/errors.ts";
-import { createAutoscaler, type Autoscaler } from "./autoscaler/autoscaler.ts";
 import { checkpointRoutes } from "./checkpoints/routes.ts";
 import { cleanupRoutes } from "./cleanup/routes.ts";
 import { createControl, type Control, type ControlOptions } from "./control.ts";
@@ -34,7 +33,6 @@ export interface ControlPlane {
   app: Hono;
   control: Control;
   reconciler: Reconciler;
-  autoscaler: Autoscaler;
   webhooks: Webhooks;
   /** Ends what this process owns of it. Containers and ports belong to whoever made the deps. */
   close(): Promise<void>;
@@ -55,7 +53,6 @@ export function createControlPlane(
     wakeWebhooks: () => webhooks.wake(),
   });
   const reconciler = createReconciler(control);
-  const autoscaler = createAutoscaler(control);
   const webhooks = createWebhooks(control, send);
   // While the first container comes up there is time to load the way to it.
   const stopWarming = deps.containers.onChange(() => upstreams.warm());
@@ -63,13 +60,12 @@ export function createControlPlane(
     app: createApp(control, upstreams),
     control,
     reconciler,
-    autoscaler,
     webhooks,
     async close() {
       stopWarming();
-      await autoscaler.close();
       await reconciler.close();
       await webhooks.close();
+      await control.usage.close();
       await upstreams.close();
     },
   };

@@ -4,6 +4,8 @@ import { createLoadBook, type LoadBook } from "./gateway/load.ts";
 import { createRouteTable, type RouteTable } from "./gateway/route-table.ts";
 import { createJobTokens, type JobTokens } from "./jobs/tokens.ts";
 import { createKeyRing, type KeyRing } from "./keys/key-ring.ts";
+import { createLimits, type Limits } from "./keys/limits.ts";
+import { createUsageBook, type UsageBook } from "./keys/usage-book.ts";
 import { createMetrics, type Metrics } from "./observability/metrics.ts";
 import { createObserver, type Observer } from "./observability/observer.ts";
 import { createTally, type Tally } from "./observability/tally.ts";
@@ -15,6 +17,9 @@ import { createSessions, type Sessions } from "./pages/sessions.ts";
 export interface Control extends Deps {
   bus: Bus;
   keys: KeyRing;
+  /** What keys use, and what they may. */
+  usage: UsageBook;
+  limits: Limits;
   routes: RouteTable;
   /** What the endpoints have to do: the gateway writes it, the reconciler reads it. */
   load: LoadBook;
@@ -57,6 +62,9 @@ export function createControl(deps: Deps, options: ControlOptions): Control {
     load: createLoadBook(deps.clock),
     tally: createTally(),
   };
+  const { clock } = deps;
+  const keys = createKeyRing({ store, clock, rootKeyHash: options.rootKeyHash });
+  const usage = createUsageBook({ store, clock, log: deps.log, onFlush: () => keys.refresh() });
   const observer = createObserver(deps);
   const metrics = createMetrics(watched);
   observer.add(metrics);
@@ -66,7 +74,9 @@ export function createControl(deps: Deps, options: ControlOptions): Control {
     observer,
     metrics,
     bus: createBus(deps.clock),
-    keys: createKeyRing(store, options.rootKeyHash),
+    keys,
+    usage,
+    limits: createLimits({ clock, usage }),
     jobTokens: createJobTokens(store),
     sessions: createSessions(deps.clock, deps.ids),
     gate: createGate(),

@@ -1,18 +1,22 @@
-import type { Context } from "hono";
 import type { Endpoint } from "../../sdk/schema/endpoint.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
-import { bearer } from "../http/authenticate.ts";
+import { bearerOf } from "../http/authenticate.ts";
 import { isJobToken } from "../jobs/tokens.ts";
+import type { KeyHolder } from "../keys/key-ring.ts";
+import { RefusedRequest } from "./refused-request.ts";
 
-/** Who talks: a key, an eval's container, or nobody that is known. */
+/** Who talks: a key (without holder: a page of ours), an eval's container, or nobody that is known. */
 export type ChatCaller =
-  { kind: "key"; endpoints?: string[] } | { kind: "eval"; endpoint?: string } | { kind: "anonymous" };
+  { kind: "key"; holder?: KeyHolder } | { kind: "eval"; endpoint?: string } | { kind: "anonymous" };
 
-/** Tells who calls. A header that is there but not valid is refused, public endpoint or not. */
-export async function chatCaller(control: Control, c: Context): Promise<ChatCaller> {
-  if (c.req.header("authorization") === undefined) return { kind: "anonymous" };
-  const token = bearer(c);
+/**
+ * Tells who calls by the Authorization header. One that is there but not valid is refused, public endpoint or
+ * not.
+ */
+export async function chatCaller(control: Control, authorization: string | undefined): Promise<ChatCaller> {
+  if (authorization === undefined) return { kind: "anonymous" };
+  const token = bearerOf(authorization);
   if (token === undefined) throw invalidKey("The Authorization header is not `Bearer KEY`.");
   if (isJobToken(token)) {
     const job = await control.jobTokens.find(token);
@@ -22,7 +26,7 @@ export async function chatCaller(control: Control, c: Context): Promise<ChatCall
   }
   const holder = await control.keys.find(token);
   if (holder === undefined) throw invalidKey("This key is unknown or revoked.");
-  return { kind: "key", ...(holder.endpoints && { endpoints: holder.endpoints }) };
+  return { kind: "key", holder };
 }
 
 /** Before a model name is even looked at: names are not for strangers, unless something here is public. */
@@ -47,14 +51,13 @@ export function mayUse(caller: ChatCaller, endpoint: Endpoint): boolean {
     case "eval":
       return caller.endpoint === undefined || caller.endpoint === endpoint.name;
     case "key":
-      return caller.endpoints?.includes(endpoint.name) ?? true;
+      return caller.holder?.endpoints?.includes(endpoint.name) ?? true;
   }
 }
 
 function noKey(): SpotterError {
-  return new SpotterError("unauthorized", "You did not send a key.", {
-    hint: "Send `Authorization: Bearer sk-spotter-...`.",
-  });
+  const hint = "Send `Authorization: Bearer sk-spotter-...`.";
+  return new RefusedRequest("unauthorized", "You did not send a key.", { code: null }, { hint });
 }
 
 function invalidKey(message: string): SpotterError {

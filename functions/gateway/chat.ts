@@ -5,12 +5,19 @@ import type { Control } from "../control.ts";
 import { SSE_HEADERS } from "../events/sse.ts";
 import { readBody } from "../http/body.ts";
 import { requestId } from "../http/errors.ts";
-import { chatCaller, checkAccess, refuseStranger, type ChatCaller } from "./access.ts";
+import type { ChatCaller } from "./access.ts";
+import { admit } from "./admit.ts";
+import type { RequestKind } from "./check-request.ts";
 import { notReady, readyReplica, waitForReplica } from "./hold.ts";
 import { errorEvent, passOn } from "./proxy.ts";
-import { resolveModel } from "./resolve.ts";
 import type { Upstreams } from "./upstream.ts";
 
+const KINDS: Record<string, RequestKind> = {
+  "/v1/chat/completions": "chat",
+  "/v1/completions": "completions",
+  "/v1/embeddings": "embeddings",
+  "/tokenize": "tokenize",
+};
 /** As the replicas take. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** Stock clients give up after 300 s. */
@@ -25,6 +32,7 @@ interface Forward {
   path: string;
   body: Uint8Array | string;
   headers: Record<string, string>;
+  answerHeaders: Record<string, string>;
   abort: AbortController;
 }
 
@@ -41,19 +49,21 @@ export async function forward(
   c: Context,
   as?: ForwardAs,
 ): Promise<Response> {
-  const caller = as?.caller ?? (await chatCaller(control, c));
-  await control.routes.load();
-  refuseStranger(control, caller);
-  const bytes = await readBody(c, MAX_BODY_BYTES);
-  const request = parseBody(bytes);
-  const endpoint = await resolveModel(control, request.model);
-  checkAccess(caller, endpoint);
+  const path = as?.path ?? c.req.path;
+  const { endpoint, request, body, headers } = await admit(control, {
+    kind: KINDS[path] ?? "chat",
+    authorization: c.req.header("authorization"),
+    requestId: requestId(c),
+    read: () => readBody(c, MAX_BODY_BYTES),
+    caller: as?.caller,
+  });
   const abort = abortWith(c.req.raw.signal);
   const params: Forward = {
     endpoint,
-    path: as?.path ?? c.req.path,
-    body: request.model === endpoint.name ? bytes : JSON.stringify({ ...request.rest, model: endpoint.name }),
+    path,
+    body,
     headers: { "content-type": "application/json", "x-request-id": requestId(c) },
+    answerHeaders: { ...headers, "x-request-id": requestId(c) },
     abort,
   };
   if (readyReplica(endpoint) === undefined && request.stream) return heldStream(control, upstreams, params);
@@ -64,7 +74,7 @@ export async function forward(
 async function send(
   control: Control,
   upstreams: Upstreams,
-  { endpoint, path, body, headers, abort }: Forward,
+  { endpoint, path, body, headers, answerHeaders, abort }: Forward,
   replica: Replica | undefined,
 ): Promise<Response> {
   if (abort.signal.aborted) throw new SpotterError("user_cancelled", "The client went away.");
@@ -77,14 +87,14 @@ async function send(
     headers: { ...headers, authorization: `Bearer ${accessKey ?? ""}` },
     signal: abort.signal,
   });
-  return passOn(upstream, abort, { "x-request-id": headers["x-request-id"] ?? "" });
+  return passOn(upstream, abort, answerHeaders);
 }
 
 async function heldStream(control: Control, upstreams: Upstreams, params: Forward): Promise<Response> {
   const { endpoint, abort } = params;
   const replica = await waitForReplica(control, endpoint.name, HOLD_HEADERS_MS, abort.signal);
   if (replica !== undefined || abort.signal.aborted) return send(control, upstreams, params, replica);
-  const headers = { ...SSE_HEADERS, "x-request-id": params.headers["x-request-id"] ?? "" };
+  const headers = { ...SSE_HEADERS, ...params.answerHeaders };
   return new Response(comments(control, upstreams, params), { headers });
 }
 
@@ -134,24 +144,6 @@ function comments(control: Control, upstreams: Upstreams, params: Forward): Read
 async function asEvent(response: Response): Promise<Uint8Array> {
   const text = (await response.text()).replaceAll(/\s*\n\s*/g, " ");
   return new TextEncoder().encode(`data: ${text}\n\n`);
-}
-
-function parseBody(bytes: Uint8Array): { model: string; stream: boolean; rest: Record<string, unknown> } {
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch (cause) {
-    throw new SpotterError("invalid_input", "The request body is not JSON.", { cause });
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new SpotterError("invalid_input", "The request body must be a JSON object.");
-  const rest = value as Record<string, unknown>;
-  if (typeof rest["model"] !== "string" || rest["model"] === "") {
-    throw new SpotterError("invalid_input", "The request needs a `model`: the name of an endpoint.", {
-      where: "model",
-    });
-  }
-  return { model: rest["model"], stream: rest["stream"] === true, rest };
 }
 
 function abortWith(signal: AbortSignal): AbortController {

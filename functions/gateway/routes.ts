@@ -75,7 +75,7 @@ export function gatewayRoutes(control: Control, upstreams: Upstreams): Route[] {
 }
 
 async function visibleEndpoints(control: Control, c: Context): Promise<Endpoint[]> {
-  const caller = await chatCaller(control, c);
+  const caller = await chatCaller(control, c.req.header("authorization"));
   await control.routes.load();
   refuseStranger(control, caller);
   return control.routes.all().filter((endpoint) => isServing(endpoint) && mayUse(caller, endpoint));

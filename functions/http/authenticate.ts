@@ -58,7 +58,11 @@ function hostOf(origin: string): string {
 
 /** The token of an `Authorization: Bearer ...` header. */
 export function bearer(c: Context): string | undefined {
-  return /^Bearer\s+(\S+)\s*$/i.exec(c.req.header("authorization") ?? "")?.[1];
+  return bearerOf(c.req.header("authorization") ?? "");
+}
+
+export function bearerOf(authorization: string): string | undefined {
+  return /^Bearer\s+(\S+)\s*$/i.exec(authorization)?.[1];
 }
 
 async function keyHolder(control: Control, c: Context, scope: "admin" | "write"): Promise<KeyHolder> {

@@ -2,16 +2,20 @@ import type { Context } from "hono";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import { redacted } from "../secrets/redacted.ts";
 import type { Control } from "../control.ts";
-import { openAiError } from "../gateway/openai-errors.ts";
+import { openAiError, openAiErrorBody } from "../gateway/openai-errors.ts";
 import { observationOf } from "../observability/observe.ts";
 
 /** The one place where an error becomes an answer. Unknown errors hide their message and name the request. */
 export async function errorResponse(control: Control, c: Context, thrown: unknown): Promise<Response> {
-  const error = withoutSecrets(control, SpotterError.is(thrown) ? thrown : hidden(control, c, thrown));
-  observationOf(c)?.failed(error.code);
+  const known = SpotterError.is(thrown) ? thrown : hidden(control, c, thrown);
+  observationOf(c)?.failed(known.code);
+  if (isGatewayPath(c.req.path)) {
+    const body = redacted(control.secrets, openAiErrorBody(known));
+    return openAiError(known, { "x-request-id": requestId(c) }, body);
+  }
+  const error = withoutSecrets(control, known);
   if (isPagePath(c.req.path)) return (await import("../pages/error-page.ts")).errorPage(error);
   const headers = { "x-request-id": requestId(c) };
-  if (isGatewayPath(c.req.path)) return openAiError(error, headers);
   return Response.json(error.toBody(), {
     status: error.status,
     headers: { ...headers, ...retryHeaders(error) },

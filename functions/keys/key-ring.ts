@@ -1,6 +1,7 @@
-import type { KeyRecord, KeyScope } from "../../sdk/schema/key.ts";
+import type { KeyLimits, KeyRecord, KeyScope } from "../../sdk/schema/key.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { Store } from "../ports/store.ts";
-import { createCache, type Versioned } from "../records/cache.ts";
+import type { Versioned } from "../records/cache.ts";
 import { sameHash, sha256Of } from "../records/hash.ts";
 
 /** A key as stored: its hash, never the key. The document id is the start of the hash. */
@@ -15,6 +16,9 @@ export interface KeyHolder {
   id: string;
   scope: KeyScope;
   endpoints?: string[];
+  limits?: KeyLimits;
+  /** The key of this process, which is stored nowhere: without limits and not counted. */
+  isRoot?: boolean;
 }
 
 export interface KeyRing {
@@ -22,29 +26,72 @@ export interface KeyRing {
   find(key: string): Promise<KeyHolder | undefined>;
   /** Writers of key documents call this. */
   set(id: string, document: Versioned<KeyDocument>): void;
+  /** Reads the keys again that were used since the last call, where other processes may have changed them. */
+  refresh(): Promise<void>;
+}
+
+export interface KeyRingParams {
+  store: Store;
+  clock: Clock;
+  /** SHA-256 of the key of this process. */
+  rootKeyHash?: string | undefined;
+  /**
+   * How old what is known of a key may be. Default: any age, as all writers are in this process and call `set`.
+   */
+  maxAgeMs?: number | undefined;
+}
+
+interface Known extends Versioned<KeyDocument> {
+  holder: KeyHolder | undefined;
+  checkedAtMs: number;
+  isUsed: boolean;
 }
 
 export const KEYS = "keys";
 const KEY_PREFIX = "sk-spotter-";
 const RANK: Record<KeyScope, number> = { chat: 0, write: 1, admin: 2 };
 
-export function createKeyRing(store: Store, rootKeyHash: string | undefined): KeyRing {
-  const cache = createCache((id) => store.get<KeyDocument>({ partition: KEYS, sort: id }));
+export function createKeyRing({ store, clock, rootKeyHash, maxAgeMs = Infinity }: KeyRingParams): KeyRing {
+  const ring = new Map<string, Known>();
+
+  function set(id: string, { value, version }: Versioned<KeyDocument>): void {
+    const before = ring.get(id);
+    const checkedAtMs = clock.now();
+    if (before !== undefined && before.version >= version) before.checkedAtMs = checkedAtMs;
+    else
+      ring.set(id, { value, version, holder: holderOf(value), checkedAtMs, isUsed: before?.isUsed ?? false });
+  }
+
+  async function read(id: string): Promise<void> {
+    const document = await store.get<KeyDocument>({ partition: KEYS, sort: id });
+    if (document === undefined) ring.delete(id);
+    else set(id, document);
+  }
+
   return {
     async find(key) {
       if (!key.startsWith(KEY_PREFIX)) return undefined;
       const hash = sha256Of(key);
-      if (rootKeyHash !== undefined && sameHash(hash, rootKeyHash)) return { id: "root", scope: "admin" };
+      if (rootKeyHash !== undefined && sameHash(hash, rootKeyHash)) return ROOT;
       const id = keyId(hash);
-      const document = await cache.get(id);
-      if (document === undefined || !sameHash(document.hash, hash)) return undefined;
-      const { record } = document;
-      if (record.revokedAtMs !== undefined) return undefined;
-      return { id, scope: record.scope, ...(record.endpoints && { endpoints: record.endpoints }) };
+      const before = ring.get(id);
+      if (before === undefined || clock.now() - before.checkedAtMs > maxAgeMs) await read(id);
+      const known = ring.get(id);
+      if (known === undefined || !sameHash(known.value.hash, hash)) return undefined;
+      known.isUsed = true;
+      return known.holder;
     },
-    set: (id, document) => cache.set(id, document),
+    set,
+    async refresh() {
+      if (maxAgeMs === Infinity) return;
+      const used = [...ring].filter(([, known]) => known.isUsed);
+      for (const [, known] of used) known.isUsed = false;
+      await Promise.all(used.map(([id]) => read(id)));
+    },
   };
 }
+
+const ROOT: KeyHolder = { id: "root", scope: "admin", isRoot: true };
 
 export function newKey(secret: string): { key: string; hash: string; id: string } {
   const key = KEY_PREFIX + secret;
@@ -54,6 +101,12 @@ export function newKey(secret: string): { key: string; hash: string; id: string 
 
 export function allows(holder: KeyHolder, scope: KeyScope): boolean {
   return RANK[holder.scope] >= RANK[scope];
+}
+
+function holderOf({ record }: KeyDocument): KeyHolder | undefined {
+  if (record.revokedAtMs !== undefined) return undefined;
+  const { id, scope, endpoints, limits } = record;
+  return { id, scope, ...(endpoints && { endpoints }), ...(limits && { limits }) };
 }
 
 function keyId(hash: string): string {

@@ -1,9 +1,17 @@
 import type * as z from "zod/mini";
-import type { CreatedKey, KeyRecord, createKey as createKeySchema } from "../../sdk/schema/key.ts";
+import {
+  type createKey as createKeySchema,
+  type CreatedKey,
+  type KeyLimits,
+  type KeyRecord,
+  type updateKey as updateKeySchema,
+} from "../../sdk/schema/key.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
+import type { QueryOptions } from "../ports/store.ts";
 import { update } from "../records/update.ts";
 import { KEYS, newKey, type KeyDocument } from "./key-ring.ts";
+import { monthOf, usagesOf } from "./usage.ts";
 
 /** Makes a key. The answer is the only place where it can be read. */
 export async function createKey(
@@ -17,6 +25,7 @@ export async function createKey(
     name: params.name,
     scope: params.scope,
     ...(params.endpoints && { endpoints: params.endpoints }),
+    ...(params.limits && { limits: params.limits }),
     createdAtMs: control.clock.now(),
   };
   const document: KeyDocument = { v: 1, record, hash };
@@ -24,18 +33,64 @@ export async function createKey(
   return { key, record };
 }
 
-/** Revokes a key at once; its record stays. Revoking it again changes nothing. */
-export async function revokeKey(control: Control, id: string): Promise<KeyRecord> {
-  const document = await update<KeyDocument>(control.store, { partition: KEYS, sort: id }, (current) => {
-    if (current === undefined || current.value.record.revokedAtMs !== undefined) return undefined;
-    const record = { ...current.value.record, revokedAtMs: control.clock.now() };
-    return { value: { ...current.value, record } };
+/** Keys with what they used this month, up to now. */
+export async function listKeys(
+  control: Control,
+  query: QueryOptions,
+): Promise<{ items: KeyRecord[]; next?: string }> {
+  await control.usage.flush();
+  const { items, next } = await control.store.query<KeyDocument>(KEYS, query);
+  const usages = await usagesOf(control.store, monthOf(control.clock.now()));
+  const records = items.map(({ value: { record } }) => {
+    const usage = usages.get(record.id);
+    return { ...record, ...(usage && { usage }) };
   });
-  if (document !== undefined) control.keys.set(id, document);
+  return { items: records, ...(next !== undefined && { next }) };
+}
+
+/** Changes what a key may use. A key that was revoked stays so. */
+export function updateKey(
+  control: Control,
+  id: string,
+  changes: z.infer<typeof updateKeySchema>,
+): Promise<KeyRecord> {
+  return changeKey(control, id, (record) => {
+    const { endpoints: listed, limits: limited, ...kept } = record;
+    const endpoints = changes.endpoints === undefined ? listed : (changes.endpoints ?? undefined);
+    const limits = changedLimits(limited, changes.limits ?? {});
+    return { ...kept, ...(endpoints && { endpoints }), ...(limits && { limits }) };
+  });
+}
+
+/** Revokes a key at once; its record stays. Revoking it again changes nothing. */
+export function revokeKey(control: Control, id: string): Promise<KeyRecord> {
+  return changeKey(control, id, (record) =>
+    record.revokedAtMs === undefined ? { ...record, revokedAtMs: control.clock.now() } : undefined,
+  );
+}
+
+async function changeKey(
+  control: Control,
+  id: string,
+  change: (record: KeyRecord) => KeyRecord | undefined,
+): Promise<KeyRecord> {
+  const document = await update<KeyDocument>(control.store, { partition: KEYS, sort: id }, (current) => {
+    const record = current && change(current.value.record);
+    return current && record && { value: { ...current.value, record } };
+  });
   if (document === undefined) {
     throw new SpotterError("not_found", `There is no key ${id}.`, {
       hint: "`spotter key list` shows the keys.",
     });
   }
+  control.keys.set(id, document);
   return document.value.record;
+}
+
+function changedLimits(
+  before: KeyLimits | undefined,
+  changes: NonNullable<z.infer<typeof updateKeySchema>["limits"]>,
+): KeyLimits | undefined {
+  const merged = Object.entries({ ...before, ...changes }).filter(([, value]) => (value ?? null) !== null);
+  return merged.length === 0 ? undefined : Object.fromEntries(merged);
 }

@@ -1,9 +1,13 @@
 import { pageOf, pageQuery } from "../../sdk/schema/common.ts";
-import { createdKey, createKey as createSchema, keyRecord } from "../../sdk/schema/key.ts";
+import {
+  createdKey,
+  createKey as createSchema,
+  keyRecord,
+  updateKey as updateSchema,
+} from "../../sdk/schema/key.ts";
 import type { Control } from "../control.ts";
 import { route, type Route } from "../http/route.ts";
-import { KEYS, type KeyDocument } from "./key-ring.ts";
-import { createKey, revokeKey } from "./keys.ts";
+import { createKey, listKeys, revokeKey, updateKey } from "./keys.ts";
 
 export function keyRoutes(control: Control): Route[] {
   return [
@@ -21,13 +25,19 @@ export function keyRoutes(control: Control): Route[] {
       method: "get",
       path: "/keys",
       access: "admin",
-      summary: "List keys, revoked ones too",
+      summary: "List keys and what they used this month, revoked ones too",
       query: pageQuery,
       response: pageOf(keyRecord),
-      async handle({ query }) {
-        const page = await control.store.query<KeyDocument>(KEYS, query);
-        return { items: page.items.map((item) => item.value.record), ...(page.next && { next: page.next }) };
-      },
+      handle: ({ query }) => listKeys(control, query),
+    }),
+    route({
+      method: "patch",
+      path: "/keys/:id",
+      access: "admin",
+      summary: "Change a key's limits and endpoints in place",
+      body: updateSchema,
+      response: keyRecord,
+      handle: ({ param, body }) => updateKey(control, param("id"), body),
     }),
     route({
       method: "delete",

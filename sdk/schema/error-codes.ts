@@ -30,6 +30,9 @@ export const ERROR_CODES = {
   unauthorized: "user",
   forbidden: "user",
   payload_too_large: "user",
+  route_unsupported: "user", // the route exists, but not for this engine or not here
+  method_not_allowed: "user", // the route exists, but not for this verb
+  quota_exhausted: "user", // the key's tokens of this month are used up
   port_busy: "user", // the daemon's port belongs to another program
   state_locked: "user", // another daemon owns the state folder
   state_unreadable: "user", // the state folder is read-only or damaged
@@ -42,6 +45,7 @@ export const ERROR_CODES = {
   // Capacity: the same call may work later
   capacity: "capacity",
   queue_full: "capacity",
+  rate_limited: "capacity", // the key's requests or tokens of this minute are used up
   endpoint_not_ready: "capacity",
   disk_full: "capacity",
   hub_rate_limited: "capacity", // the hub answered 429 for longer than we waited

@@ -107,7 +107,14 @@ describe("an eval", () => {
       await plane.reconciler.settle();
     }
     const chat = async (model: string) =>
-      (await plane.call("POST", "/v1/chat/completions", { model, messages: [] }, job.token)).status;
+      (
+        await plane.call(
+          "POST",
+          "/v1/chat/completions",
+          { model, messages: [{ role: "user", content: "hi" }] },
+          job.token,
+        )
+      ).status;
     expect(await chat("base")).toBe(200);
     expect(await chat("other")).toBe(403);
     await job.exit("succeeded");

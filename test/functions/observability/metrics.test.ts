@@ -92,7 +92,10 @@ describe("GET /metrics", () => {
     for (let i = 0; i < MAX_ENDPOINTS + 50; i++) chat(plane, `endpoint-${i}`).end(200);
     for (const path of ["/runs/run-a", "/runs/run-b", "/nowhere-1", "/nowhere-2", "/v1/nowhere"])
       await plane.call("GET", path);
-    await plane.call("POST", "/v1/chat/completions", { model: "guessed-name", messages: [] });
+    await plane.call("POST", "/v1/chat/completions", {
+      model: "guessed-name",
+      messages: [{ role: "user", content: "hi" }],
+    });
     const metrics = await scrape(plane);
     const names = [...metrics.keys()].filter((name) => name.startsWith("spotter_requests_total"));
     expect(names.join("\n")).not.toMatch(/run-a|nowhere|guessed-name/);
