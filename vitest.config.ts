@@ -12,7 +12,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "unit",
-          include: ["test/{sdk,functions,engine,scripts,examples,infra,budget}/**/*.test.ts"],
+          include: ["test/{sdk,functions,engine,scripts,examples,infra,budget,docs}/**/*.test.ts"],
         },
       },
       { test: { ...shared, name: "contract", include: ["test/contract/**/*.test.ts"], testTimeout: 20_000 } },

@@ -52,7 +52,7 @@ type Settings = Pick<Dataset, keyof DatasetParams>;
  * @example
  * class Sums extends Dataset {
  *   *rows() { for (let a = 0; a < 10; a++) yield { a, b: 3, sum: a + 3 }; }
- *   format(row) { return { prompt: [{ role: "user", content: `${row.a} + ${row.b}?` }] }; }
+ *   format(row: Row) { return { prompt: [{ role: "user", content: `${row.a} + ${row.b}?` }] }; }
  * }
  */
 export abstract class Dataset {

@@ -7,7 +7,8 @@ export const Secret = {
    * Sets or replaces a secret.
    *
    * @example
-   * await Secret.set("JUDGE_KEY", process.env.JUDGE_KEY);
+   * const { JUDGE_KEY = "" } = process.env;
+   * if (JUDGE_KEY !== "") await Secret.set("JUDGE_KEY", JUDGE_KEY);
    */
   set(name: string, value: string, options: CallOptions = {}): Promise<void> {
     return clientOf(options).command("PUT", pathOf(name), { json: { value }, signal: options.signal });

@@ -19,5 +19,6 @@ const run = await new TrainConfig({
 await watchRun(run); // a progress bar; leave it out if you do not want to look
 
 const result = await run.result();
-const trained = await Endpoint.launch(model, { name: "trained", checkpoint: result.checkpoints().at(-1) });
+const checkpoint = result.checkpoints().at(-1);
+const trained = await Endpoint.launch(model, { name: "trained", checkpoint, recreate: true });
 console.log((await trained.chat(question)).content);

@@ -13,7 +13,7 @@ const expected = [
 ];
 /** Folders that `npm test` and `npm run test:long` run; the vitest projects name the same. */
 const RUN_FOLDERS =
-  /^test\/(sdk|functions|engine|scripts|examples|infra|budget|contract|e2e|long)\/.+\.test\.ts$/;
+  /^test\/(sdk|functions|engine|scripts|examples|infra|budget|docs|contract|e2e|chaos|browser|long)\/.+\.test\.ts$/;
 
 interface Row {
   ids: string[];
