@@ -50,6 +50,16 @@ describe("the loop on one machine", () => {
     expect(await runCli(["endpoint", "chat", endpoint.name, "Hello"])).toMatchObject({ code: 0, err: "" });
   });
 
+  it("answers many at a time, each as if it were alone", async () => {
+    const endpoint = await Endpoint.launch("spotter/nano");
+    const ask = async (seed: number) =>
+      (await endpoint.chat(messages, { max_tokens: 12, seed, temperature: 1 })).content;
+    const seeds = Array.from({ length: 16 }, (_, seed) => seed);
+    const together = await Promise.all(seeds.map(ask));
+    expect(new Set(together).size).toBeGreaterThan(8);
+    for (const seed of [0, 7, 15]) expect(await ask(seed)).toBe(together[seed]);
+  });
+
   it("evaluates", async () => {
     const { name } = await Endpoint.launch("spotter/nano");
     const chatOptions = { max_tokens: 24 };

@@ -77,6 +77,8 @@ describe("a subclass", () => {
     expect(await prompts(new Haikus())).toEqual(["Haiku: rain", "Haiku: snow"]);
     expect(await prompts(new Haikus({ promptTemplate: undefined }))).toEqual(["Haiku: rain", "Haiku: snow"]);
     expect(await prompts(new Haikus({ promptTemplate: "{topic}!" }))).toEqual(["rain!", "snow!"]);
+    // What equals the default of all datasets is still what was asked for (57).
+    expect(await prompts(new Haikus({ promptTemplate: "{input}" }))).toEqual(["rain", "snow"]);
   });
 
   it("may format as it likes, and errors in there name the row", async () => {

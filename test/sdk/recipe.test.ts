@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { recipes } from "../../sdk/recipe.ts";
+import { recipes, type Recipe } from "../../sdk/recipe.ts";
 
 describe("recipes.grpo", () => {
   it("sorts the options into rollout, algorithm and trainer", () => {
@@ -19,6 +20,45 @@ describe("recipes.grpo", () => {
       evalEvery: 5,
     });
     expect(Object.keys(recipe.trainer)).not.toContain("maxTokens");
+  });
+
+  it("takes what the tutorial sets, and evaluates only where that is asked for", () => {
+    const recipe = recipes.grpo({
+      steps: 10,
+      samplesPerPrompt: 8,
+      saveEvery: 5,
+      evalEvery: null,
+      chatTemplateKwargs: { enable_thinking: false },
+    });
+    expect(recipe).toMatchObject({
+      rollout: { samplesPerPrompt: 8, chatTemplateKwargs: { enable_thinking: false } },
+      trainer: { steps: 10, saveEvery: 5 },
+      evalEvery: null,
+    });
+    expect(recipes.grpo({ steps: 10 }).evalEvery).toBeNull();
+    expect(recipes.sft({ steps: 10 }).evalEvery).toBeNull();
+  });
+
+  it("keeps what is written and fills in the rest, whatever the values (57)", () => {
+    const flat = ({ rollout, algorithm, trainer }: Recipe) => ({ ...rollout, ...algorithm, ...trainer });
+    const defaults = flat(recipes.grpo({ steps: 3 }));
+    const written = fc.record(
+      {
+        // The defaults are among them: presence decides, not value.
+        learningRate: fc.constantFrom(2e-4, 5e-4),
+        promptsPerStep: fc.constantFrom(16, 2),
+        temperature: fc.constantFrom(1, 0.7),
+        clipHigh: fc.constantFrom(0.2, 0.28),
+        klCoef: fc.constantFrom(0, 0.01),
+        normalizeStd: fc.boolean(),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(written, (params) => {
+        expect(flat(recipes.grpo({ steps: 3, ...params }))).toEqual({ ...defaults, ...params });
+      }),
+    );
   });
 
   it("names everything that is wrong at once, with the nearest name", () => {

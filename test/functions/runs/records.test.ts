@@ -50,7 +50,7 @@ describe("accepting a run", () => {
     expect(plane.containers.launched).toEqual([]);
   });
 
-  it("refuses work that is none (24), and names that do not exist", async () => {
+  it("refuses work that is none (24), what contradicts itself (58), and names that do not exist", async () => {
     const plane = await testPlane({ onEnd: onTestFinished });
     const spec = await preparedSpec(plane);
     const code = async (changes: object) => {

@@ -42,7 +42,7 @@ describe("spotter", () => {
     expect((await runCli("help run")).out).toContain("spotter run");
   });
 
-  it("suggests what was meant, and counts it as bad input", async () => {
+  it("suggests what was meant, and counts it as bad input (56)", async () => {
     expect(await runCli("endpiont list")).toMatchObject({
       code: 2,
       err: expect.stringContaining("Did you mean endpoint?") as string,

@@ -54,7 +54,7 @@ describe("parseWith", () => {
     ]);
   });
 
-  it("names the nearest known key, at any depth", () => {
+  it("names the nearest known key, at any depth (56)", () => {
     const error = failureOf(z.strictObject({ a: z.strictObject({ learningRate: z.optional(z.number()) }) }), {
       a: { learning_rates: 1, zzzzzzzz: 2 },
     });
