@@ -3,7 +3,13 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { SpotterError } from "./schema/errors.ts";
 import { pageOf } from "./schema/common.ts";
-import { type ModelRecord, modelRecord, type ModelRef } from "./schema/model.ts";
+import {
+  type DeletedModel,
+  deletedModel,
+  type ModelRecord,
+  modelRecord,
+  type ModelRef,
+} from "./schema/model.ts";
 import { parseResponse } from "./schema/parse-response.ts";
 import type { ParsedResponse } from "./schema/rollout.ts";
 import { type CallOptions, clientOf } from "./client.ts";
@@ -100,6 +106,20 @@ export const models = {
       after = page.next;
     } while (after !== undefined);
     return records;
+  },
+
+  /**
+   * Forgets stored weights. They stay on the disk only while something else needs them: `keptFor` says what.
+   *
+   * @throws SpotterError `model_not_found`
+   * @example
+   * const { bytes, keptFor } = await models.delete("Qwen/Qwen3-0.6B");
+   */
+  async delete(name: string, options: CallOptions = {}): Promise<DeletedModel> {
+    const path = `/models/${name.split("/").map(encodeURIComponent).join("/")}`;
+    // Repeated, it would say that there is no such model.
+    const request = { signal: options.signal, retry: "unsent" } as const;
+    return clientOf(options).request(deletedModel, "DELETE", path, request);
   },
 };
 

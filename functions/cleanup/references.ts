@@ -1,7 +1,9 @@
+import type { ModelRecord } from "../../sdk/schema/model.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
 import { ENDPOINTS, type EndpointDocument } from "../endpoints/records.ts";
 import { EVALS, type EvalDocument } from "../evals/records.ts";
+import { MODELS } from "../models/models.ts";
 import { collect } from "../records/update.ts";
 import { getRunSpec, RUNS, type RunDocument, type RunSpecDocument } from "../runs/records.ts";
 
@@ -30,6 +32,22 @@ export async function usedContent(control: Control): Promise<Set<string>> {
   const evals = await collect<EvalDocument>((after) => control.store.query(EVALS, { after, limit: 1_000 }));
   const used = [...specs.map(({ spec }) => spec), ...evals.map(({ record }) => record.spec)];
   return new Set(used.flatMap(hashesOf));
+}
+
+/** Stored weights, by the SHA-256 of their manifest, that a name means, an endpoint serves or a stored run names. */
+export async function usedWeights(control: Control): Promise<References> {
+  const used: References = new Map();
+  const specs = (after: string | undefined) =>
+    control.store.query<RunSpecDocument>("run-specs", { after, limit: 1_000 });
+  for (const { spec } of await collect(specs))
+    if (spec.model.revision !== undefined) used.set(spec.model.revision, "a stored run was trained from it");
+  for (const { endpoint } of await live<EndpointDocument>(control, ENDPOINTS)) {
+    if (endpoint.model.revision !== undefined)
+      used.set(endpoint.model.revision, `endpoint ${endpoint.name} serves it`);
+  }
+  const names = (after: string | undefined) => control.store.query<ModelRecord>(MODELS, { after });
+  for (const { name, sha256 } of await collect(names)) used.set(sha256, `the name ${name} means it too`);
+  return used;
 }
 
 type Content = Pick<RunSpec, "dataset" | "evalDataset" | "rewards">;

@@ -17,11 +17,13 @@ import { putContent } from "../records/content.ts";
 import { sha256Of } from "../records/hash.ts";
 import { collect, update } from "../records/update.ts";
 
-const MODELS = "models";
+export const MODELS = "models";
 
 interface Manifest {
   v: 1;
   files: ModelFile[];
+  /** When somebody last wanted to store them. */
+  announcedAtMs?: number;
 }
 
 /**
@@ -30,12 +32,17 @@ interface Manifest {
  *
  * @throws SpotterError `conflict` if the name means other weights, `model_corrupt` without config or weights.
  */
-export async function pushModel(control: Control, push: PushModel): Promise<PushModelReply> {
+export function pushModel(control: Control, push: PushModel): Promise<PushModelReply> {
+  return control.gate.begin(() => accept(control, push));
+}
+
+async function accept(control: Control, push: PushModel): Promise<PushModelReply> {
   const files = [...push.files].sort((a, b) => (a.path < b.path ? -1 : 1));
   checkWhole(push.name, files);
   const sha256 = manifestHash(files);
   refuseOther(push, sha256, (await findModel(control, push.name))?.sha256);
-  await control.store.put(manifestKey(sha256), { v: 1, files } satisfies Manifest);
+  const announcedAtMs = control.clock.now();
+  await control.store.put(manifestKey(sha256), { v: 1, files, announcedAtMs } satisfies Manifest);
   const missing: string[] = [];
   for (const file of files) {
     const info = await control.blobs.head(modelBlob(sha256, file.path));
@@ -143,18 +150,23 @@ export async function storedFiles(
 }
 
 export function modelBlob(sha256: string, path: string): string {
-  return `models/${sha256}/${path}`;
+  return `${modelBlobs(sha256)}${path}`;
 }
 
-async function findManifest(control: Control, sha256: string): Promise<Manifest | undefined> {
+/** What the keys of all files of a model begin with; of all models, for "". */
+export function modelBlobs(sha256: string): string {
+  return sha256 === "" ? "models/" : `models/${sha256}/`;
+}
+
+export async function findManifest(control: Control, sha256: string): Promise<Manifest | undefined> {
   return (await control.store.get<Manifest>(manifestKey(sha256)))?.value;
 }
 
-function modelKey(name: string): DocumentKey {
+export function modelKey(name: string): DocumentKey {
   return { partition: MODELS, sort: name };
 }
 
-function manifestKey(sha256: string): DocumentKey {
+export function manifestKey(sha256: string): DocumentKey {
   return { partition: "model-files", sort: sha256 };
 }
 

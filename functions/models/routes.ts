@@ -1,6 +1,7 @@
 import { pageOf, pageQuery, sha256 } from "../../sdk/schema/common.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import {
+  deletedModel,
   isModelFile,
   modelRecord,
   type ModelRecord,
@@ -13,6 +14,7 @@ import { blobResponse } from "../http/blob-response.ts";
 import { bodyStream } from "../http/body.ts";
 import { route, type Route } from "../http/route.ts";
 import { getModel, modelBlob, pushModel, putModelFile } from "./models.ts";
+import { deleteModel } from "./remove.ts";
 
 export function modelRoutes(control: Control): Route[] {
   return [
@@ -66,6 +68,14 @@ export function modelRoutes(control: Control): Route[] {
       summary: "Get a stored model; its name may hold a slash",
       response: modelRecord,
       handle: ({ rest }) => getModel(control, rest()),
+    }),
+    route({
+      method: "delete",
+      path: "/models/*",
+      access: "write",
+      summary: "Forget a stored model; its weights stay only while something else needs them",
+      response: deletedModel,
+      handle: ({ rest }) => deleteModel(control, rest()),
     }),
   ];
 }

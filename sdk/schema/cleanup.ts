@@ -24,7 +24,7 @@ export const cleanupRequest = z.strictObject({
 export type CleanupRequest = z.infer<typeof cleanupRequest>;
 
 export const cleanupItem = z.object({
-  kind: z.enum(["checkpoint", "rollouts", "dataset", "user-code", "leftover", "cache"]),
+  kind: z.enum(["checkpoint", "rollouts", "dataset", "user-code", "model", "leftover", "cache"]),
   name: z.string(),
   bytes: nonNegativeInt,
   /** Why nobody needs it. */

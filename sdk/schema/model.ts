@@ -75,6 +75,17 @@ export const modelRecord = z.object({
 });
 export type ModelRecord = z.infer<typeof modelRecord>;
 
+/** What `DELETE /models/:name` did. */
+export const deletedModel = z.object({
+  name: z.string(),
+  sha256,
+  /** Freed. */
+  bytes: nonNegativeInt,
+  /** Why the weights are still there. */
+  keptFor: z.optional(z.string()),
+});
+export type DeletedModel = z.infer<typeof deletedModel>;
+
 /** `PUT /models/:sha256/files/:path` for each of `missing`; `model` is there once none is. */
 export const pushModelReply = z.object({
   sha256,

@@ -3,6 +3,7 @@ import { models } from "../../model.ts";
 import { SpotterError } from "../../schema/errors.ts";
 import type { ModelRecord } from "../../schema/model.ts";
 import { type CliContext, print, printJson, printList } from "../context.ts";
+import { oneLine } from "../render/visible.ts";
 import { ageText } from "../render/time.ts";
 import { noun, verb } from "../verb.ts";
 
@@ -17,6 +18,7 @@ export function modelCommand(context: CliContext): Command {
     list(context),
     push(context),
     pull(context),
+    remove(context),
   ]);
 }
 
@@ -66,6 +68,20 @@ function pull(context: CliContext): Command {
     });
 }
 
+function remove(context: CliContext): Command {
+  return verb(
+    "delete <name>",
+    "Forget stored weights; endpoints and runs that use them go on",
+    "spotter model delete mine",
+  ).action(async (name: string, options: { json?: boolean }) => {
+    const deleted = await models.delete(name, { signal: context.signal });
+    if (options.json) return printJson(context, deleted);
+    const what = `${oneLine(deleted.name)} is deleted`;
+    if (deleted.keptFor === undefined) print(context, `${what}: ${mebibytes(deleted)} MiB are free.`);
+    else print(context, `${what}; its weights stay, because ${oneLine(deleted.keptFor)}.`);
+  });
+}
+
 async function store(context: CliContext, source: string, options: PushOptions): Promise<void> {
   const { json, ...params } = options;
   const record = await models.push(source, {
@@ -81,6 +97,6 @@ async function store(context: CliContext, source: string, options: PushOptions):
   print(context, `Try: ${context.command(`endpoint launch ${record.name}`)}`);
 }
 
-function mebibytes(record: ModelRecord): number {
+function mebibytes(record: Pick<ModelRecord, "bytes">): number {
   return Number((record.bytes / 2 ** 20).toFixed(1));
 }

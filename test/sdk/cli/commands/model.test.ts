@@ -83,6 +83,17 @@ describe("spotter model", () => {
     expect((await cli(`model push ${folder} --name mine --replace`)).code).toBe(0);
   });
 
+  it("deletes a name, and says why weights stay", async () => {
+    const { cli } = await gym();
+    const folder = modelFolder(["config.json", "tokenizer.json", "model.safetensors"]);
+    for (const name of ["mine", "twin"]) await cli(`model push ${folder} --name ${name}`);
+    expect((await cli("model delete mine")).out).toBe(
+      "mine is deleted; its weights stay, because the name twin means it too.\n",
+    );
+    expect((await cli("model delete twin")).out).toMatch(/^twin is deleted: [\d.]+ MiB are free\.\n$/);
+    expect((await cli("model delete twin")).err).toContain("[model_not_found]");
+  });
+
   it("says what is wrong with a source", async () => {
     const { cli } = await gym();
     const codes = async (line: string) => /\[(\w+)\]/.exec((await cli(line)).err)?.[1];
