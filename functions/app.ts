@@ -1,5 +1,7 @@
-import { Hono } from "hono";
+import { Hono, type Context } from "hono";
 import { SpotterError } from "../sdk/schema/errors.ts";
+import { createAutoscaler, type Autoscaler } from "./autoscaler/autoscaler.ts";
+import { aliasRoutes } from "./aliases/routes.ts";
 import { checkpointRoutes } from "./checkpoints/routes.ts";
 import { cleanupRoutes } from "./cleanup/routes.ts";
 import { createControl, type Control, type ControlOptions } from "./control.ts";
@@ -8,8 +10,11 @@ import type { Deps } from "./deps.ts";
 import { endpointRoutes } from "./endpoints/routes.ts";
 import { evalRoutes } from "./evals/routes.ts";
 import { eventRoutes } from "./events/routes.ts";
-import { allowBrowsers } from "./gateway/cors.ts";
+import { allowBrowsers, preflight } from "./gateway/cors.ts";
+import { isGatewayPath, routedPath } from "./gateway/paths.ts";
+import { nodeChat, type NodeChat } from "./gateway/node-chat.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
+import { unknownUrl } from "./gateway/unknown-url.ts";
 import { createUpstreams, type Upstreams } from "./gateway/upstream.ts";
 import { errorResponse, newRequestId } from "./http/errors.ts";
 import { checkHost } from "./http/host-check.ts";
@@ -31,8 +36,11 @@ import { createWebhooks, type Webhooks } from "./webhooks/webhooks.ts";
 
 export interface ControlPlane {
   app: Hono;
+  /** The short way for chat, where the host is a server of Node's own. */
+  chat: NodeChat;
   control: Control;
   reconciler: Reconciler;
+  autoscaler: Autoscaler;
   webhooks: Webhooks;
   /** Ends what this process owns of it. Containers and ports belong to whoever made the deps. */
   close(): Promise<void>;
@@ -53,28 +61,36 @@ export function createControlPlane(
     wakeWebhooks: () => webhooks.wake(),
   });
   const reconciler = createReconciler(control);
+  const autoscaler = createAutoscaler(control);
   const webhooks = createWebhooks(control, send);
   // While the first container comes up there is time to load the way to it.
   const stopWarming = deps.containers.onChange(() => upstreams.warm());
   return {
     app: createApp(control, upstreams),
+    chat: nodeChat(control, upstreams),
     control,
     reconciler,
+    autoscaler,
     webhooks,
     async close() {
       stopWarming();
+      await autoscaler.close();
       await reconciler.close();
       await webhooks.close();
       await control.usage.close();
+      control.slots.close();
+      control.pulse.close();
       await upstreams.close();
     },
   };
 }
 
 export function createApp(control: Control, upstreams: Upstreams): Hono {
-  const app = new Hono();
+  const app = new Hono({ getPath: routedPath });
+  const routes = allRoutes(control, upstreams);
   app.onError((error, c) => errorResponse(control, c, error));
   app.notFound((c) => {
+    if (isGatewayPath(c.req.path)) return notInGateway(control, routes, c);
     const error = new SpotterError("not_found", `There is no route ${c.req.method} ${c.req.path}.`, {
       hint: "openapi.json lists the routes.",
     });
@@ -85,10 +101,16 @@ export function createApp(control: Control, upstreams: Upstreams): Hono {
     checkHost(c, control.config.publicUrl());
     await next();
     endObservation(control, c);
-    if (c.req.path.startsWith("/v1/")) allowBrowsers(c.res.headers);
+    if (isGatewayPath(c.req.path)) allowBrowsers(c.res.headers);
   });
-  for (const route of allRoutes(control, upstreams)) register(app, control, route);
+  for (const route of routes) register(app, control, route);
   return app;
+}
+
+function notInGateway(control: Control, routes: Route[], c: Context): Promise<Response> | Response {
+  const { method, path } = c.req;
+  if (method === "OPTIONS") return preflight(c.req.header("access-control-request-headers"));
+  return errorResponse(control, c, unknownUrl(control, routes, method, path));
 }
 
 /** Every route there is; the tests and openapi.json are made from this list. */
@@ -97,6 +119,7 @@ export function allRoutes(control: Control, upstreams: Upstreams): Route[] {
     ...statusRoutes(control),
     ...observabilityRoutes(control),
     ...endpointRoutes(control),
+    ...aliasRoutes(control),
     ...runRoutes(control),
     ...eventRoutes(control),
     ...checkpointRoutes(control),

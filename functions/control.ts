@@ -1,7 +1,10 @@
 import type { Deps } from "./deps.ts";
+import { createAliasTable, type AliasTable } from "./aliases/alias-table.ts";
 import { createBus, type Bus } from "./events/bus.ts";
 import { createLoadBook, type LoadBook } from "./gateway/load.ts";
+import { createPulse, type Pulse } from "./gateway/pulse.ts";
 import { createRouteTable, type RouteTable } from "./gateway/route-table.ts";
+import { createSlots, type Slots } from "./gateway/slots.ts";
 import { createJobTokens, type JobTokens } from "./jobs/tokens.ts";
 import { createKeyRing, type KeyRing } from "./keys/key-ring.ts";
 import { createLimits, type Limits } from "./keys/limits.ts";
@@ -21,8 +24,13 @@ export interface Control extends Deps {
   usage: UsageBook;
   limits: Limits;
   routes: RouteTable;
+  aliases: AliasTable;
   /** What the endpoints have to do: the gateway writes it, the reconciler reads it. */
   load: LoadBook;
+  /** Gives replicas to requests. */
+  slots: Slots;
+  /** One timer for all requests under way. */
+  pulse: Pulse;
   /** Told of every request of the gateway, for metrics, traces and the access log. */
   observer: Observer;
   /** Counts what is not a request. */
@@ -68,15 +76,19 @@ export function createControl(deps: Deps, options: ControlOptions): Control {
   const observer = createObserver(deps);
   const metrics = createMetrics(watched);
   observer.add(metrics);
+  const bus = createBus(deps.clock);
   return {
     ...watched,
     store,
     observer,
     metrics,
-    bus: createBus(deps.clock),
+    bus,
+    slots: createSlots({ ...watched, bus, wake: options.wake }),
+    pulse: createPulse(deps.clock),
     keys,
     usage,
     limits: createLimits({ clock, usage }),
+    aliases: createAliasTable(store),
     jobTokens: createJobTokens(store),
     sessions: createSessions(deps.clock, deps.ids),
     gate: createGate(),

@@ -1,48 +1,45 @@
-import type { Endpoint, Replica } from "../../sdk/schema/endpoint.ts";
+import type { Endpoint } from "../../sdk/schema/endpoint.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
-import type { Control } from "../control.ts";
-import { endpointTopic } from "../endpoints/records.ts";
 
-/** A replica that takes requests now; undefined when none came within the time. Ended endpoints throw. */
-export async function waitForReplica(
-  control: Control,
-  name: string,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<Replica | undefined> {
-  const listener = control.bus.listen(endpointTopic(name));
-  try {
-    const untilMs = control.clock.now() + timeoutMs;
-    for (;;) {
-      const endpoint = control.routes.find(name);
-      if (endpoint === undefined) throw new SpotterError("model_not_found", `Endpoint "${name}" is gone.`);
-      const replica = readyReplica(endpoint);
-      if (replica !== undefined) return replica;
-      refuseEnded(endpoint);
-      if (signal.aborted || !(await listener.next(untilMs - control.clock.now(), signal))) return undefined;
-    }
-  } finally {
-    listener.close();
+/** Stock clients give up after 300 s. */
+export const HOLD_MS = 280_000;
+/** A stream's headers are held this long; then it gets its 200, and comments while it waits on. */
+export const HOLD_HEADERS_MS = 50_000;
+export const HOLD_STREAM_MS = 600_000;
+
+/** The longest wait for a replica: the endpoint's own limit, but never longer than clients can wait. */
+export function holdMs(isStream: boolean, endpointHoldMs: number): number {
+  return Math.min(endpointHoldMs, isStream ? HOLD_STREAM_MS : HOLD_MS);
+}
+
+/** The wait is over: none came up, or those that are there have all they can do. */
+export function waitedTooLong(name: string, hasReplica: boolean): SpotterError {
+  if (hasReplica) {
+    return new SpotterError("capacity", `Every replica of endpoint "${name}" was busy for too long.`, {
+      where: "model",
+      hint: "Try again later, or let it have more replicas.",
+    });
   }
-}
-
-/** The newest one: after an update the old revision answers only until the new one is ready. */
-export function readyReplica(endpoint: Endpoint): Replica | undefined {
-  return endpoint.replicas.findLast((replica) => replica.state === "ready" && replica.address !== undefined);
-}
-
-export function notReady(name: string): SpotterError {
   return new SpotterError("endpoint_not_ready", `Endpoint "${name}" is still starting.`, {
     where: "model",
     hint: "Try again in a few seconds.",
   });
 }
 
-function refuseEnded(endpoint: Endpoint): void {
-  if (endpoint.state !== "failed" && endpoint.state !== "stopped" && endpoint.state !== "stopping") return;
-  const { name, state, failure } = endpoint;
+export function queueFull(name: string, limit: number): SpotterError {
+  return new SpotterError("queue_full", `${limit} requests wait for endpoint "${name}" already.`, {
+    hint: "Try again in a few seconds, or raise its queueLimit.",
+  });
+}
+
+/** What somebody who waits for this endpoint is told when it will not come any more; undefined while it may. */
+export function endedError(name: string, endpoint: Endpoint | undefined): SpotterError | undefined {
+  if (endpoint === undefined) return new SpotterError("model_not_found", `Endpoint "${name}" is gone.`);
+  if (endpoint.state !== "failed" && endpoint.state !== "stopped" && endpoint.state !== "stopping")
+    return undefined;
+  const { state, failure } = endpoint;
   const why = failure ? `: ${failure.message.replace(/\.$/, "")}` : "";
-  throw new SpotterError("endpoint_failed", `Endpoint "${name}" is ${state}${why}.`, {
+  return new SpotterError("endpoint_failed", `Endpoint "${name}" is ${state}${why}.`, {
     where: "model",
     hint: failure?.hint ?? `See \`spotter endpoint logs ${name}\`, then launch it again.`,
     status: 503,

@@ -1,9 +1,9 @@
 import type { Dispatcher } from "undici";
-import { SpotterError } from "../../sdk/schema/errors.ts";
 
-/** Connections to replicas. Answers may take as long as they take: the client decides when to give up. */
+/** Connections to replicas. Answers may take as long as they take: whoever asks decides when to give up. */
 export interface Upstreams {
-  post(params: UpstreamRequest): Promise<Dispatcher.ResponseData>;
+  /** Sends a request; the handler hears of everything that follows, errors included. */
+  send(request: UpstreamRequest, handler: UpstreamHandler): void;
   /** Loads what the first request needs, in the background. */
   warm(): void;
   /** Whether a replica answers its model list. */
@@ -11,49 +11,53 @@ export interface Upstreams {
   close(): Promise<void>;
 }
 
+export interface UpstreamHandler extends Dispatcher.DispatchHandler {
+  /** The request could not even be sent. */
+  failed(error: unknown): void;
+}
+
 export interface UpstreamRequest {
   address: string;
   path: string;
   body: Uint8Array | string;
-  headers: Record<string, string>;
-  signal: AbortSignal;
+  /** Names and values in turn. */
+  headers: string[];
 }
 
 const PROBE_TIMEOUT_MS = 2_000;
+/** A machine that is gone does not refuse, it keeps silent. */
+const CONNECT_TIMEOUT_MS = 5_000;
 
 export function createUpstreams(): Upstreams {
   // Loaded with the first request: a daemon that starts has none yet, and undici is a fifth of its start.
-  let loaded: ReturnType<typeof loadUndici> | undefined;
-  const load = () => (loaded ??= loadUndici());
+  let loading: ReturnType<typeof loadUndici> | undefined;
+  let agent: Dispatcher | undefined;
+  const load = () =>
+    (loading ??= loadUndici().then((loaded) => {
+      agent = loaded.agent;
+      return loaded;
+    }));
+
+  function dispatch(over: Dispatcher, request: UpstreamRequest, handler: UpstreamHandler): void {
+    const { address, path, body, headers } = request;
+    over.dispatch({ origin: `http://${address}`, method: "POST", path, body, headers }, handler);
+  }
+
   return {
-    warm: () => void load(),
-    async post({ address, path, body, headers, signal }) {
-      const { request, agent } = await load();
-      try {
-        return await request(`http://${address}${path}`, {
-          method: "POST",
-          body,
-          headers,
-          signal,
-          dispatcher: agent,
-        });
-      } catch (cause) {
-        if (signal.aborted) throw new SpotterError("user_cancelled", "The client went away.", { cause });
-        throw new SpotterError("container_failed", "The replica did not answer.", {
-          where: "model",
-          hint: "It is restarted by itself; try again in a few seconds.",
-          status: 502,
-          retryable: true,
-          cause,
-        });
-      }
+    send(request, handler) {
+      if (agent !== undefined) return dispatch(agent, request, handler);
+      load().then(
+        (loaded) => dispatch(loaded.agent, request, handler),
+        (error: unknown) => handler.failed(error),
+      );
     },
+    warm: () => void load(),
     async probe(address, accessKey) {
       try {
-        const { request, agent } = await load();
+        const loaded = await load();
         const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
-        const { statusCode, body } = await request(`http://${address}/v1/models`, {
-          dispatcher: agent,
+        const { statusCode, body } = await loaded.request(`http://${address}/v1/models`, {
+          dispatcher: loaded.agent,
           signal,
           headers: { authorization: `Bearer ${accessKey}` },
         });
@@ -64,13 +68,19 @@ export function createUpstreams(): Upstreams {
       }
     },
     async close() {
-      await (await loaded)?.agent.destroy();
+      await (await loading)?.agent.destroy();
     },
   };
 }
 
 async function loadUndici() {
   const { Agent, request } = await import("undici");
-  const agent = new Agent({ connections: 512, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
+  const agent = new Agent({
+    // How many there are at once is decided by the slots.
+    pipelining: 1,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+  });
   return { request, agent };
 }

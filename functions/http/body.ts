@@ -42,7 +42,7 @@ export function bodyStream(c: Context): ReadableStream<Uint8Array> {
   );
 }
 
-function tooLarge(maxBytes: number): SpotterError {
+export function tooLarge(maxBytes: number): SpotterError {
   return new SpotterError("payload_too_large", `The request body is larger than ${maxBytes} bytes.`, {
     hint: "Send less at once; datasets go to PUT /datasets/:sha256.",
   });

@@ -7,10 +7,14 @@ const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
 export function checkHost(c: Context, publicUrl: string): void {
   const url = new URL(c.req.url);
   const host = c.req.header("host") ?? url.host;
-  const name = host.replace(/:\d+$/, "").toLowerCase();
-  if (LOOPBACK.has(name) || host.toLowerCase() === new URL(publicUrl).host.toLowerCase()) return;
+  if (isLoopback(host) || host.toLowerCase() === new URL(publicUrl).host.toLowerCase()) return;
   throw new SpotterError("forbidden", "This host name does not belong to Spotter.", {
     where: "Host",
     hint: `Use ${publicUrl}.`,
   });
+}
+
+/** Whether a Host header names this machine and nothing else. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.has(host.replace(/:\d+$/, "").toLowerCase());
 }

@@ -43,6 +43,11 @@ export function serveJobId(endpoint: string, revision: number, number: number): 
   return `serve-${endpoint}-r${revision}-${number}`;
 }
 
+/** The revision of its endpoint that a replica belongs to; 0 for what is no replica. */
+export function revisionOfServeJob(jobId: string): number {
+  return Number(/^serve-.*-r(\d+)-\d+$/.exec(jobId)?.[1] ?? 0);
+}
+
 export function evalJobId(evalId: string, attempt: number): string {
   return `eval-${evalId}-a${attempt}`;
 }

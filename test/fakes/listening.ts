@@ -4,7 +4,7 @@ import type { TestPlane } from "./control-plane.ts";
 
 /** Puts a control plane behind a real listener, as the daemon does. Resolves to its base URL. */
 export async function listening(
-  plane: Pick<TestPlane, "app">,
+  plane: Pick<TestPlane, "app" | "chat">,
   onEnd: (end: () => Promise<void>) => void,
 ): Promise<string> {
   const server = createHttpServer(plane);

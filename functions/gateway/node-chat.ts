@@ -1,0 +1,111 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Control } from "../control.ts";
+import { tooLarge } from "../http/body.ts";
+import { gatewayError, validRequestId } from "../http/errors.ts";
+import { isLoopback } from "../http/host-check.ts";
+import { converse, KINDS, MAX_BODY_BYTES } from "./call.ts";
+import { allowBrowsers } from "./cors.ts";
+import { nodeSink } from "./node-sink.ts";
+import type { Sink } from "./sink.ts";
+import type { Upstreams } from "./upstream.ts";
+
+/** Answers a request of a Node server, or says with false that it is for the app. */
+export type NodeChat = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/**
+ * The short way for chat on a server of Node's own. It does what the app does with the same request, without
+ * making web objects of it first, which would cost more than all the rest. Whatever is unusual about a request
+ * is left to the app.
+ */
+export function nodeChat(control: Control, upstreams: Upstreams): NodeChat {
+  const always = new Headers();
+  allowBrowsers(always);
+  const extra = Object.fromEntries(always);
+  return (request, response) => {
+    const { method, url = "", headers } = request;
+    if (method !== "POST" || !isChatPath(url) || !isLoopback(headers.host ?? "")) return false;
+    void answer(control, upstreams, { path: url, request, response, extra });
+    return true;
+  };
+}
+
+interface Asked {
+  path: string;
+  request: IncomingMessage;
+  response: ServerResponse;
+  extra: Record<string, string>;
+}
+
+async function answer(control: Control, upstreams: Upstreams, asked: Asked): Promise<void> {
+  const { path, request, response, extra } = asked;
+  const { headers } = request;
+  const requestId = validRequestId(headers["x-request-id"]) ?? control.ids.next();
+  control.activity.lastAtMs = control.clock.now();
+  const seen = control.observer.begin({
+    requestId,
+    route: path,
+    traceparent: textOf(headers["traceparent"]),
+    tracestate: textOf(headers["tracestate"]),
+  });
+  const sink = nodeSink(response, extra);
+  let isGone = false;
+  sink.onGone = () => void (isGone = true);
+  const answerError = (error: unknown) => {
+    const answered = gatewayError(control, { requestId, method: "POST", path, seen }, error);
+    void writeResponse(sink, answered).finally(() => seen.end(isGone ? 499 : answered.status));
+  };
+  try {
+    await converse(control, upstreams, {
+      path,
+      requestId,
+      authorization: headers.authorization,
+      read: () => readBody(request, MAX_BODY_BYTES),
+      seen,
+      sink,
+      isGone: () => isGone,
+      answerError,
+    });
+  } catch (error) {
+    answerError(error);
+  }
+}
+
+/** Not routes of prototypes, and without a query: those go the long way. */
+function isChatPath(url: string): boolean {
+  return Object.hasOwn(KINDS, url);
+}
+
+function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const declared = Number(request.headers["content-length"] ?? 0);
+    if (declared > maxBytes) return reject(tooLarge(maxBytes));
+    let chunks: Buffer[] = [];
+    let size = 0;
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBytes) {
+        chunks = [];
+        request.removeAllListeners("data");
+        reject(tooLarge(maxBytes));
+      } else chunks.push(chunk);
+    });
+    request.on("end", () => {
+      const [only] = chunks;
+      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
+    });
+    request.on("error", reject);
+  });
+}
+
+async function writeResponse(sink: Sink, response: Response): Promise<void> {
+  const body = Buffer.from(await response.arrayBuffer());
+  sink.head(response.status, {
+    ...Object.fromEntries(response.headers),
+    "content-length": String(body.length),
+  });
+  sink.end(body);
+}
+
+function textOf(header: string | string[] | undefined): string | undefined {
+  return typeof header === "string" ? header : undefined;
+}
