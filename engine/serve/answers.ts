@@ -1,17 +1,28 @@
 import type { ChatFinishReason, ChatLogprob } from "../../sdk/schema/chat.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { ResponsePart } from "../../sdk/schema/parse-response.ts";
-import type { EngineApi, TokenChunk } from "../onnx/engine-api.ts";
+import type { EngineApi, GenerateResult, TokenChunk } from "../onnx/engine-api.ts";
+import { choiceSeed } from "../onnx/sample/seeded.ts";
 import type { TextModel } from "../onnx/text/text-model.ts";
 import type { AnswerRequest } from "./answer-request.ts";
 import { Choice } from "./choice.ts";
 
-/** News of one choice. The last of each has `finish` and the number of tokens generated. */
+/** News of one choice. The last of each has `finish`. */
 export interface AnswerEvent {
   index: number;
   parts: ResponsePart[];
   logprobs: ChatLogprob[];
-  finish?: { reason: ChatFinishReason; tokens: number };
+  /** The tokens themselves; where `rawTokens` asks for them. */
+  raw?: TokenChunk;
+  finish?: AnswerEnd;
+}
+
+export interface AnswerEnd {
+  reason: ChatFinishReason;
+  /** Tokens generated. */
+  tokens: number;
+  /** Prompt tokens that were not read anew. */
+  cachedTokens: number;
 }
 
 /**
@@ -24,7 +35,7 @@ export async function* answers(
   engine: EngineApi,
   text: TextModel,
   request: AnswerRequest,
-  params: { seed: number; signal: AbortSignal },
+  params: { seed: number; signal: AbortSignal; rawTokens?: boolean },
 ): AsyncGenerator<AnswerEvent[], void, void> {
   const leaving = new AbortController();
   const signal = AbortSignal.any([params.signal, leaving.signal]);
@@ -36,12 +47,10 @@ export async function* answers(
     wake();
   };
   const running = Array.from({ length: request.choices }, (_, index) =>
-    answer(engine, text, request, { index, seed: params.seed + index, signal, tell }).catch(
-      (error: unknown) => {
-        failure ??= error;
-        wake();
-      },
-    ),
+    answer(engine, text, request, { ...params, index, signal, tell }).catch((error: unknown) => {
+      failure ??= error;
+      wake();
+    }),
   );
   let open = request.choices;
   try {
@@ -65,8 +74,10 @@ export async function* answers(
 
 interface ChoiceParams {
   index: number;
+  /** Of the request. */
   seed: number;
   signal: AbortSignal;
+  rawTokens?: boolean;
   tell: (event: AnswerEvent) => void;
 }
 
@@ -74,21 +85,23 @@ async function answer(
   engine: EngineApi,
   text: TextModel,
   request: AnswerRequest,
-  { index, seed, signal, tell }: ChoiceParams,
+  { index, seed, signal, rawTokens = false, tell }: ChoiceParams,
 ): Promise<void> {
   const choice = new Choice(request, text);
   const enough = new AbortController();
   const take = (chunk: TokenChunk): void => {
+    const known = choice.tokens;
     const event = choice.push(chunk);
-    if (event.parts.length > 0 || event.logprobs.length > 0) tell({ index, ...event });
+    const raw = rawTokens ? { raw: firstTokens(chunk, choice.tokens - known) } : {};
+    if (rawTokens || event.parts.length > 0 || event.logprobs.length > 0) tell({ index, ...event, ...raw });
     if (choice.stopped) enough.abort();
   };
   // Tokens one by one cost messages; a whole answer without stop strings needs none of them early.
   const early = request.stream || request.stops.length > 0;
-  let reason: "stop" | "length" = "stop";
+  let reason: GenerateResult["finishReason"] = "stop";
   try {
     const result = await engine.generate(
-      { ...request.generate, seed },
+      { ...request.generate, promptIds: promptOf(request, index), seed: choiceSeed(seed, index) },
       { signal: AbortSignal.any([signal, enough.signal]), ...(early ? { onTokens: take } : {}) },
     );
     if (!early) take(result);
@@ -99,5 +112,21 @@ async function answer(
     if (!cutOff || signal.aborted) throw error;
   }
   const { parts, finish } = choice.end(reason);
-  tell({ index, parts, logprobs: [], finish: { reason: finish, tokens: choice.tokens } });
+  const { tokens, cachedTokens } = choice;
+  tell({ index, parts, logprobs: [], finish: { reason: finish, tokens, cachedTokens } });
+}
+
+function promptOf({ prompts, choices }: AnswerRequest, index: number): number[] {
+  return prompts[Math.floor((index * prompts.length) / choices)] ?? [];
+}
+
+/** What a chunk says of its first tokens; the others came after a stop string. */
+function firstTokens(chunk: TokenChunk, count: number): TokenChunk {
+  const { ids, logprobs, topLogprobs } = chunk;
+  return {
+    ...chunk,
+    ids: ids.slice(0, count),
+    logprobs: logprobs.slice(0, count),
+    ...(topLogprobs && { topLogprobs: topLogprobs.slice(0, count) }),
+  };
 }

@@ -5,9 +5,11 @@ import type { TextModel } from "../onnx/text/text-model.ts";
 import { readChatRequest, type AnswerRequest } from "./answer-request.ts";
 import { answers, type AnswerEvent } from "./answers.ts";
 import { chatChunks, chatCompletion, type AnswerHead } from "./chat-completion.ts";
+import { readCompletionRequest } from "./completion-request.ts";
 import { openAiError, RequestError } from "./request-error.ts";
 import { eventStream, SSE_HEADERS } from "./sse.ts";
-import { readCompletionRequest, textChunks, textCompletion } from "./text-completion.ts";
+import { textChunks, textCompletion } from "./text-completion.ts";
+import { detokenize, tokenize } from "./tokenize.ts";
 
 export interface ServeInfo {
   text: TextModel;
@@ -33,6 +35,8 @@ const KNOWN_METHODS: Record<string, string> = {
   "/v1/chat/completions": "POST",
   "/v1/completions": "POST",
   "/v1/models": "GET",
+  "/tokenize": "POST",
+  "/detokenize": "POST",
   "/health": "GET",
 };
 
@@ -79,10 +83,13 @@ export function createServeApp(engine: EngineApi, info: ServeInfo): Hono<{ Varia
   });
   app.post("/v1/completions", async (c) => {
     const request = readCompletionRequest(await readJson(c), text);
-    const { head, events, abort } = begin(c, request, "cmpl");
-    if (!request.stream) return c.json(await textCompletion(head, request, events));
-    return streamed(c, textChunks(head, request, events), abort);
+    const rawTokens = request.alternatives !== undefined;
+    const { head, events, abort } = begin(c, request, "cmpl", rawTokens);
+    if (!request.stream) return c.json(await textCompletion(head, request, text, events));
+    return streamed(c, textChunks(head, request, text, events), abort);
   });
+  app.post("/tokenize", async (c) => c.json(tokenize(await readJson(c), text)));
+  app.post("/detokenize", async (c) => c.json(detokenize(await readJson(c), text)));
   app.notFound((c) => {
     const method = KNOWN_METHODS[c.req.path];
     return method === undefined || method === c.req.method
@@ -97,12 +104,13 @@ export function createServeApp(engine: EngineApi, info: ServeInfo): Hono<{ Varia
     c: Ctx,
     request: AnswerRequest,
     prefix: string,
+    rawTokens = false,
   ): { head: AnswerHead; events: AsyncGenerator<AnswerEvent[], void, void>; abort: AbortController } {
     const abort = new AbortController();
     const signal = AbortSignal.any([abort.signal, c.req.raw.signal]);
     const head = { id: `${prefix}-${info.newId()}`, created: seconds(info.now()), model: request.model };
     const seed = request.seed ?? info.newSeed();
-    return { head, events: answers(engine, text, request, { seed, signal }), abort };
+    return { head, events: answers(engine, text, request, { seed, signal, rawTokens }), abort };
   }
 
   function streamed(c: Ctx, source: AsyncGenerator<unknown[], void, void>, abort: AbortController): Response {

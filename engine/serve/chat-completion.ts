@@ -6,12 +6,12 @@ import type {
   ChatFinishReason,
   ChatLogprob,
   ChatToolCall,
-  ChatUsage,
 } from "../../sdk/schema/chat.ts";
 import type { ResponsePart } from "../../sdk/schema/parse-response.ts";
 import type { ToolCall } from "../../sdk/schema/rollout.ts";
 import type { AnswerRequest } from "./answer-request.ts";
 import type { AnswerEvent } from "./answers.ts";
+import { UsageCounter } from "./usage.ts";
 
 /** What all parts of one answer say about themselves. */
 export interface AnswerHead {
@@ -46,9 +46,10 @@ export async function chatCompletion(
     logprobs: [],
     finish: "stop",
   }));
-  let tokens = 0;
+  const counter = new UsageCounter(request);
   for await (const batch of events) {
     for (const event of batch) {
+      counter.take(event);
       const choice = choices[event.index];
       if (choice === undefined) continue;
       for (const part of event.parts) {
@@ -58,7 +59,6 @@ export async function chatCompletion(
       }
       choice.logprobs.push(...event.logprobs);
       choice.finish = event.finish?.reason ?? choice.finish;
-      tokens += event.finish?.tokens ?? 0;
     }
   }
   return {
@@ -70,7 +70,7 @@ export async function chatCompletion(
       logprobs: request.logprobs ? { content: said.logprobs } : null,
       finish_reason: said.finish,
     })),
-    usage: usage(request, tokens),
+    usage: counter.usage(),
   };
 }
 
@@ -88,7 +88,7 @@ export async function* chatChunks(
     ...(request.includeUsage ? { usage: null } : {}),
   });
   const toolCalls = Array.from({ length: request.choices }, () => 0);
-  let tokens = 0;
+  const counter = new UsageCounter(request);
   try {
     yield toolCalls.map((_, index) =>
       chunk([{ index, delta: { role: "assistant", content: "" }, finish_reason: null }]),
@@ -96,6 +96,7 @@ export async function* chatChunks(
     for await (const batch of events) {
       yield batch.flatMap((event) => {
         const { index, logprobs, finish } = event;
+        counter.take(event);
         const deltas = event.parts.map((part) => delta(part, newId, () => nextOf(toolCalls, index)));
         if (deltas.length === 0 && logprobs.length > 0) deltas.push({});
         const chunks = deltas.map((item, at) =>
@@ -103,11 +104,10 @@ export async function* chatChunks(
           chunk([{ index, delta: item, finish_reason: null, ...given(request, at === 0 ? logprobs : []) }]),
         );
         if (finish === undefined) return chunks;
-        tokens += finish.tokens;
         return [...chunks, chunk([{ index, delta: {}, finish_reason: finish.reason }])];
       });
     }
-    if (request.includeUsage) yield [{ ...chunk([]), usage: usage(request, tokens) }];
+    if (request.includeUsage) yield [{ ...chunk([]), usage: counter.usage() }];
   } finally {
     await events.return();
   }
@@ -154,15 +154,5 @@ function toolCall(call: ToolCall, newId: () => string): ChatToolCall {
     id: `call_${newId()}`,
     type: "function",
     function: { name: call.name, arguments: typeof input === "string" ? input : JSON.stringify(input) },
-  };
-}
-
-/** What an answer cost. */
-export function usage({ generate }: AnswerRequest, completionTokens: number): ChatUsage {
-  const prompt = generate.promptIds.length;
-  return {
-    prompt_tokens: prompt,
-    completion_tokens: completionTokens,
-    total_tokens: prompt + completionTokens,
   };
 }

@@ -35,6 +35,7 @@ function codeOf(issue: Issue, body: object): string {
     case "too_big":
       return issue.origin === "array" ? "array_above_max_length" : `${kindOf(issue, body)}_above_max_value`;
     case "invalid_value":
+    case "invalid_key":
       return "invalid_value";
     default:
       return "invalid_type";
@@ -52,6 +53,8 @@ function expectation(issue: Issue): string {
       return `expected ${issue.expected}`;
     case "invalid_value":
       return `expected one of ${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
+    case "invalid_key":
+      return "not a key allowed here";
     case "too_small":
       return `must be ${issue.inclusive === false ? "above" : "at least"} ${issue.minimum}`;
     case "too_big":

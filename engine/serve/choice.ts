@@ -16,6 +16,8 @@ export class Choice {
   #calls = 0;
   /** Tokens generated. */
   tokens = 0;
+  /** Prompt tokens that were not read anew. */
+  cachedTokens = 0;
 
   constructor(request: AnswerRequest, text: TextModel) {
     this.#text = text;
@@ -33,6 +35,7 @@ export class Choice {
   push(chunk: TokenChunk): { parts: ResponsePart[]; logprobs: ChatLogprob[] } {
     const parts: ResponsePart[] = [];
     const logprobs: ChatLogprob[] = [];
+    this.cachedTokens = chunk.prompt?.cachedTokens ?? this.cachedTokens;
     for (const [index, id] of chunk.ids.entries()) {
       if (this.stopped) break;
       this.tokens++;

@@ -17,6 +17,8 @@ export interface TextModel {
   stopIds: number[];
   /** Longest sequence, prompt and completion, in tokens. */
   contextLength: number;
+  /** Token ids go from 0 to one less. */
+  vocabularySize: number;
 }
 
 const tokenText = z.union([z.string(), z.looseObject({ content: z.string() })]);
@@ -24,6 +26,7 @@ const ids = z.union([z.number(), z.array(z.number())]);
 const configJson = z.looseObject({
   eos_token_id: z.nullish(ids),
   max_position_embeddings: z.nullish(z.number()),
+  vocab_size: z.nullish(z.number()),
 });
 const tokenizerConfigJson = z.looseObject({
   chat_template: z.nullish(
@@ -66,6 +69,7 @@ export async function loadTextModel(modelDir: string): Promise<TextModel> {
     responseFamily: chatTemplate === undefined ? "plain" : responseFamilyOf(chatTemplate.source),
     stopIds: [...new Set([generation.eos_token_id, config.eos_token_id, eos].flatMap((id) => id ?? []))],
     contextLength: config.max_position_embeddings ?? 2048,
+    vocabularySize: config.vocab_size ?? Infinity,
   };
 }
 

@@ -64,7 +64,28 @@ describe("a request that is wrong", () => {
       "invalid_value",
       "tools[0].type",
     ],
-    ["a penalty", { ...hello, presence_penalty: 1 }, "unsupported_value", "presence_penalty"],
+    ["E11 a penalty", { ...hello, presence_penalty: 3 }, "integer_above_max_value", "presence_penalty"],
+    ["E11 a bonus", { ...hello, frequency_penalty: -2.5 }, "decimal_below_min_value", "frequency_penalty"],
+    [
+      "E11 no repetition",
+      { ...hello, repetition_penalty: 0 },
+      "integer_below_min_value",
+      "repetition_penalty",
+    ],
+    ["E11 a share above 1", { ...hello, min_p: 1.5 }, "decimal_above_max_value", "min_p"],
+    [
+      "E11 many alternatives",
+      { ...hello, logprobs: true, top_logprobs: 21 },
+      "integer_above_max_value",
+      "top_logprobs",
+    ],
+    ["E11 many answers", { ...hello, n: 129 }, "integer_above_max_value", "n"],
+    ["E11 a strong bias", { ...hello, logit_bias: { 5: 101 } }, "integer_above_max_value", "logit_bias.5"],
+    ["E9 a bias that is text", { ...hello, logit_bias: { 5: "1" } }, "invalid_type", "logit_bias.5"],
+    ["E9 a bias of a word", { ...hello, logit_bias: { the: 1 } }, "invalid_value", "logit_bias.the"],
+    ["E10 a bias of no token", { ...hello, logit_bias: { 263: 1 } }, "invalid_value", "logit_bias.263"],
+    ["E9 a seed that is text", { ...hello, seed: "7" }, "invalid_type", "seed"],
+    ["E9 half a token", { ...hello, max_completion_tokens: 1.5 }, "invalid_type", "max_completion_tokens"],
   ])("is told so, streaming or not: %s", async (_, body, code, param) => {
     const harness = serveScript(say("x"));
     const bodies =

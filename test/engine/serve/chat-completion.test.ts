@@ -23,7 +23,12 @@ describe("a chat completion", () => {
       choices: [
         { index: 0, message: { role: "assistant", content: "Hello" }, logprobs: null, finish_reason: "stop" },
       ],
-      usage: { prompt_tokens: 5, completion_tokens: 6, total_tokens: 11 },
+      usage: {
+        prompt_tokens: 5,
+        completion_tokens: 6,
+        total_tokens: 11,
+        prompt_tokens_details: { cached_tokens: 0 },
+      },
     });
   });
 
@@ -48,11 +53,44 @@ describe("a chat completion", () => {
     const harness = serveScript(say("x", "length"));
     const extra = { temperature: 0, top_p: 0.5, top_k: -1, seed: 7, n: 3, max_completion_tokens: 9 };
     const answer = (await chatJson(harness, extra)) as { choices: unknown[]; usage: object };
-    expect(harness.engine.requests.map(({ seed }) => seed)).toEqual([7, 8, 9]);
+    const seeds = harness.engine.requests.map(({ seed }) => seed);
+    expect(seeds[0]).toBe(7);
+    expect(new Set([7, 8, 9, ...seeds]).size).toBe(5);
+    await chatJson(harness, extra);
+    expect(harness.engine.requests.slice(3).map(({ seed }) => seed)).toEqual(seeds);
     expect(harness.engine.requests[0]).toMatchObject({ temperature: 0, topP: 0.5, topK: 0, maxNewTokens: 9 });
     expect(answer.choices).toHaveLength(3);
     expect(answer.choices[2]).toMatchObject({ index: 2, finish_reason: "length" });
     expect(answer.usage).toMatchObject({ completion_tokens: 3 });
+  });
+
+  it("passes bias, penalties and min-p on, and leaves out what changes nothing", async () => {
+    const harness = serveScript(say("x"));
+    await chatJson(harness, {
+      logit_bias: { 65: -100, 7: 2.5 },
+      presence_penalty: 0.5,
+      frequency_penalty: -2,
+      repetition_penalty: 1.1,
+      min_p: 0.1,
+      top_p: 0,
+    });
+    const neutral = { presence_penalty: 0, frequency_penalty: null, repetition_penalty: 1, min_p: 0 };
+    await chatJson(harness, { ...neutral, logit_bias: {}, top_p: null });
+    const [asked, plain] = harness.engine.requests;
+    expect(asked).toMatchObject({
+      logitBias: [
+        [7, 2.5],
+        [65, -100],
+      ],
+      presencePenalty: 0.5,
+      frequencyPenalty: -2,
+      repetitionPenalty: 1.1,
+      minP: 0.1,
+      topP: Number.MIN_VALUE,
+    });
+    expect(Object.keys(plain ?? {}).sort()).toEqual(
+      ["maxNewTokens", "promptIds", "seed", "stopIds", "temperature", "topK", "topP"].sort(),
+    );
   });
 
   it("reports log-probabilities with exact bytes", async () => {
@@ -67,7 +105,7 @@ describe("a chat completion", () => {
     expect(answer).toMatchObject({
       choices: [{ message: { content: "é" }, logprobs: { content: [half(0xc3), half(0xa9)] } }],
     });
-    expect(harness.engine.requests[0]?.topLogprobs).toBe(1);
+    expect(harness.engine.requests[0]).toMatchObject({ topLogprobs: 1, modelLogprobs: true });
   });
 
   it("cuts at a stop string and stops the engine there", async () => {

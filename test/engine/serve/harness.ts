@@ -7,7 +7,7 @@ import { createServeApp, type ServeInfo } from "../../../engine/serve/app.ts";
 import { ChatTemplate } from "../../../engine/onnx/text/chat-template.ts";
 import type { TextModel } from "../../../engine/onnx/text/text-model.ts";
 import { Tokenizer } from "../../../engine/onnx/text/tokenizer.ts";
-import { END_ID, tinyTokenizer } from "../onnx/fixtures/tiny-model.ts";
+import { END_ID, tinyConfig, tinyTokenizer } from "../onnx/fixtures/tiny-model.ts";
 import { FakeEngine, type Script } from "./fake-engine.ts";
 
 export const CREATED_MS = 1_700_000_000_000;
@@ -20,6 +20,7 @@ export function tinyText(): TextModel {
     responseFamily: "hermes",
     stopIds: [END_ID],
     contextLength: 256,
+    vocabularySize: tinyConfig.vocabularySize,
   };
 }
 

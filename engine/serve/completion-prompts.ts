@@ -1,0 +1,71 @@
+import type { TextModel } from "../onnx/text/text-model.ts";
+import { encodePrompt } from "./answer-request.ts";
+import { RequestError } from "./request-error.ts";
+
+export interface CompletionPrompt {
+  /** As `echo` gives it back. */
+  text: string;
+  ids: number[];
+}
+
+/** Bounds what one request can queue. */
+const MAX_PROMPTS = 256;
+
+/**
+ * The prompts of a completion request: a text, several, the token ids of one, or of several.
+ *
+ * @throws RequestError naming the element that is wrong.
+ */
+export function readPrompts(prompt: unknown, text: TextModel): CompletionPrompt[] {
+  if (prompt === undefined || prompt === null) {
+    throw new RequestError("Missing required parameter: 'prompt'.", {
+      code: "missing_required_parameter",
+      param: "prompt",
+    });
+  }
+  if (!Array.isArray(prompt)) return [readOne(prompt, text, "prompt")];
+  if (prompt.length === 0) throw empty("prompt", "empty_array");
+  const items: unknown[] = prompt;
+  if (typeof items[0] === "number") return [readIds(items, text, "prompt")];
+  if (items.length > MAX_PROMPTS) {
+    throw new RequestError(`Invalid 'prompt': at most ${MAX_PROMPTS} prompts in one request.`, {
+      code: "array_above_max_length",
+      param: "prompt",
+    });
+  }
+  return items.map((item, index) => readOne(item, text, `prompt[${index}]`));
+}
+
+function readOne(prompt: unknown, text: TextModel, path: string): CompletionPrompt {
+  if (Array.isArray(prompt)) return readIds(prompt, text, path);
+  if (typeof prompt !== "string") throw wrongType(path, "a text or a list of token ids");
+  const ids = encodePrompt(prompt, text, "prompt", "encodeDocument");
+  if (ids.length === 0) throw empty(path, "invalid_value");
+  return { text: prompt, ids };
+}
+
+function readIds(items: readonly unknown[], text: TextModel, path: string): CompletionPrompt {
+  if (items.length === 0) throw empty(path, "empty_array");
+  const ids = items.map((id, index) => readId(id, text.vocabularySize, `${path}[${index}]`));
+  return { text: text.tokenizer.decode(ids, { special: true }), ids };
+}
+
+/** A token id of this model. Throws {@link RequestError}. */
+export function readId(id: unknown, vocabularySize: number, path: string): number {
+  if (typeof id !== "number" || !Number.isInteger(id)) throw wrongType(path, "a token id");
+  if (id >= 0 && id < vocabularySize) return id;
+  const message = `Invalid '${path}': this model's token ids go from 0 to ${vocabularySize - 1}.`;
+  const code = id < 0 ? "integer_below_min_value" : "integer_above_max_value";
+  throw new RequestError(message, { code, param: path });
+}
+
+function empty(path: string, code: string): RequestError {
+  return new RequestError(`Invalid '${path}': it is empty, and there is nothing to continue.`, {
+    code,
+    param: path,
+  });
+}
+
+function wrongType(path: string, expected: string): RequestError {
+  return new RequestError(`Invalid '${path}': expected ${expected}.`, { code: "invalid_type", param: path });
+}
