@@ -19,6 +19,8 @@ export interface EndpointLoad {
    * difference of two snapshots over the time between them is the exact average.
    */
   demandMs: number;
+  /** The same of `inFlight` alone: what replicas have worked. */
+  busyMs: number;
 }
 
 /** One request that was accepted: it waits, then a replica works on it, then it is over. */
@@ -50,6 +52,7 @@ interface Page {
   lastAcceptedAtMs: number;
   accepted: number;
   demandMs: number;
+  busyMs: number;
   countedUntilMs: number;
 }
 
@@ -79,6 +82,7 @@ export function createLoadBook(clock: Clock): LoadBook {
       acceptedAtMs: nowMs,
       start(jobId) {
         if (isOver || replica === jobId) return;
+        count(page, clock.now());
         // In this order a move never shows fewer requests than there are.
         page.byReplica.set(jobId, (page.byReplica.get(jobId) ?? 0) + 1);
         page.inFlight++;
@@ -126,6 +130,7 @@ const NOTHING = {
   lastAcceptedAtMs: undefined,
   accepted: 0,
   demandMs: 0,
+  busyMs: 0,
 };
 
 function newPage(nowMs: number): Page {
@@ -136,13 +141,16 @@ function newPage(nowMs: number): Page {
     lastAcceptedAtMs: nowMs,
     accepted: 0,
     demandMs: 0,
+    busyMs: 0,
     countedUntilMs: nowMs,
   };
 }
 
 /** Adds what the time since the last change amounts to. A clock that jumps back adds nothing. */
 function count(page: Page, nowMs: number): void {
-  page.demandMs += (page.inFlight + page.waiting.size) * Math.max(0, nowMs - page.countedUntilMs);
+  const sinceMs = Math.max(0, nowMs - page.countedUntilMs);
+  page.demandMs += (page.inFlight + page.waiting.size) * sinceMs;
+  page.busyMs += page.inFlight * sinceMs;
   page.countedUntilMs = nowMs;
 }
 
@@ -158,5 +166,6 @@ function shown(page: Page, nowMs: number): EndpointLoad {
     inFlightByReplica: new Map(page.byReplica),
     accepted: page.accepted,
     demandMs: page.demandMs,
+    busyMs: page.busyMs,
   };
 }

@@ -13,7 +13,24 @@ describe("the book of load", () => {
       inFlightByReplica: new Map(),
       accepted: 0,
       demandMs: 0,
+      busyMs: 0,
     });
+  });
+
+  it("tells what replicas have worked from what has waited", () => {
+    const clock = fakeClock();
+    const book = createLoadBook(clock);
+    const first = book.accept("base");
+    const second = book.accept("base");
+    clock.advance(100);
+    first.start("r1");
+    clock.advance(30);
+    second.start("r1");
+    clock.advance(5);
+    first.end();
+    clock.advance(1);
+    expect(book.snapshot("base")).toMatchObject({ demandMs: 271, busyMs: 41 });
+    second.end();
   });
 
   it("tells of each request that is accepted, and counts them", () => {
