@@ -31,6 +31,7 @@ import { runRoutes } from "./runs/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import { statusRoutes } from "./status/routes.ts";
 import { userCodeRoutes } from "./user-code/routes.ts";
+import { webhookRoutes } from "./webhooks/routes.ts";
 import { sendOverHttp, type Send } from "./webhooks/send.ts";
 import { createWebhooks, type Webhooks } from "./webhooks/webhooks.ts";
 
@@ -130,6 +131,7 @@ export function allRoutes(control: Control, upstreams: Upstreams): Route[] {
     ...userCodeRoutes(control),
     ...keyRoutes(control),
     ...secretRoutes(control),
+    ...webhookRoutes(control),
     ...jobRoutes(control),
     ...gatewayRoutes(control, upstreams),
     ...pageRoutes(control, upstreams),

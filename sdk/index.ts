@@ -44,6 +44,7 @@ export { Eval, type EvalParams } from "./eval.ts";
 export { EvalRun, type EvalResult } from "./eval-run.ts";
 export { Key, type CreateKeyParams } from "./key.ts";
 export { Secret } from "./secret.ts";
+export { Webhook, type SetWebhookParams } from "./webhook.ts";
 export { reward, type Reward, type RewardArgs, type RewardOptions, type RewardResult } from "./reward.ts";
 export { tool, type Tool, type ToolContext, type ToolOptions } from "./tool.ts";
 export { environment, type Environment, type EnvironmentSpec, type EnvironmentTurn } from "./environment.ts";

@@ -8,6 +8,7 @@ import { paused } from "../runs/pause.ts";
 import { changeRun, moved, type RunDocument, type RunUpdate } from "../runs/records.ts";
 import { isTerminalRun } from "../runs/transitions.ts";
 import { withDeliveries } from "../webhooks/deliveries.ts";
+import { listWebhooks } from "../webhooks/every-run.ts";
 import { intendJob } from "./effects-job.ts";
 import type { WorkKey } from "./views.ts";
 
@@ -87,11 +88,12 @@ export async function finishRun(
   failure: Failure | undefined,
 ): Promise<void> {
   const endedAtMs = control.clock.now();
+  const everyRun = await listWebhooks(control);
   await changeCurrent(control, key, (document) => {
     const { failure: _earlier, phase: _phase, waitingFor: _waitingFor, ...rest } = document.run;
     const { pauseRequested: _pause, stalledSinceMs: _stalled, ...run } = rest;
     const update = moved({ ...document, run }, CHANGES[outcome], { endedAtMs }, failure);
-    return { ...update, document: withDeliveries(control, update.document, "run.ended") };
+    return { ...update, document: withDeliveries(control, update.document, "run.ended", everyRun) };
   });
 }
 
@@ -102,11 +104,12 @@ export async function noteRunStalled(
   sinceMs: number,
   message: string,
 ): Promise<void> {
+  const everyRun = await listWebhooks(control);
   await changeCurrent(control, key, (document) => {
     if (document.run.stalledSinceMs !== undefined) return undefined;
     const stalled = { ...document, run: { ...document.run, stalledSinceMs: sinceMs } };
     return {
-      document: withDeliveries(control, stalled, "run.stalled", message),
+      document: withDeliveries(control, stalled, "run.stalled", everyRun, message),
       events: [{ type: "log", level: "warn", message }],
     };
   });

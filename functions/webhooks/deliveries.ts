@@ -6,31 +6,39 @@ import type { Delivery, RunDocument } from "../runs/records.ts";
 
 /** Refuses a webhook whose secret does not exist: better now than when it is needed. */
 export async function checkWebhooks(control: Control, webhooks: readonly Webhook[]): Promise<void> {
-  const known = new Set(await control.secrets.list());
-  for (const [index, { secret }] of webhooks.entries()) {
-    if (secret === undefined || known.has(secret)) continue;
-    throw new SpotterError(
-      "not_found",
-      `A webhook is to be signed with the secret "${secret}", which is not set.`,
-      {
-        where: `webhooks[${index}].secret`,
-        hint: `Set it: spotter secret set ${secret}`,
-      },
-    );
-  }
+  for (const [index, { secret }] of webhooks.entries())
+    await checkSecret(control, secret, `webhooks[${index}].secret`);
+}
+
+export async function checkSecret(
+  control: Control,
+  secret: string | undefined,
+  where: string,
+): Promise<void> {
+  if (secret === undefined || (await control.secrets.list()).includes(secret)) return;
+  throw new SpotterError(
+    "not_found",
+    `A webhook is to be signed with the secret "${secret}", which is not set.`,
+    { where, hint: `Set it: spotter secret set ${secret}` },
+  );
 }
 
 /**
  * A run with what is to be told about it. It is written together with the change itself, so nothing that
  * happened goes untold, whenever the process dies.
+ *
+ * @param everyRun Those that are told of every run; what the run itself says of the same address goes first.
  */
 export function withDeliveries(
   control: Control,
   document: RunDocument,
   event: Delivery["event"],
+  everyRun: readonly Webhook[],
   message?: string,
 ): RunDocument {
-  const targets = (document.webhooks ?? []).filter(({ events }) => events.includes(event));
+  const own = document.webhooks ?? [];
+  const others = everyRun.filter(({ url }) => !own.some((each) => each.url === url));
+  const targets = [...own, ...others].filter(({ events }) => events.includes(event));
   if (targets.length === 0) return document;
   const atMs = control.clock.now();
   const fresh = targets.map(({ url, secret }): Delivery => {

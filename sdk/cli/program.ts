@@ -16,6 +16,7 @@ import { secretCommand } from "./commands/secret.ts";
 import { statusCommand } from "./commands/status.ts";
 import { upCommand } from "./commands/up.ts";
 import { versionCommand } from "./commands/version.ts";
+import { webhookCommand } from "./commands/webhook.ts";
 import type { CliContext } from "./context.ts";
 import { usageError } from "./usage-error.ts";
 
@@ -51,6 +52,7 @@ export function createProgram(context: CliContext, isJson: boolean): Command {
     modelCommand,
     keyCommand,
     secretCommand,
+    webhookCommand,
     cleanupCommand,
     backupCommand,
     restoreCommand,
