@@ -29,6 +29,8 @@ interface OurDecode {
 
 export async function run(log: (line: string) => void): Promise<Figures> {
   const notes: string[] = [];
+  // As containers run the engine (functions/local/container-environment.ts), and the same for the peers.
+  process.env["GLIBC_TUNABLES"] ??= "glibc.malloc.hugetlb=1";
   const threads = String(availableParallelism());
   log("preparing a random 135M model");
   const { modelDir, ggufFile } = await llama135m();
@@ -78,7 +80,8 @@ export async function run(log: (line: string) => void): Promise<Figures> {
 }
 
 async function ours<T>(script: string, args: string[]): Promise<T> {
-  const result = await exec(process.execPath, [join(import.meta.dirname, "engine", script), ...args]);
+  const path = join(import.meta.dirname, "engine", script);
+  const result = await exec(process.execPath, [path, ...args]);
   if (result.code !== 0) throw new Error(`${script} failed:\n${result.stderr}`);
   return lastJson<T>(result.stdout);
 }

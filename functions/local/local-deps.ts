@@ -12,6 +12,7 @@ import { ProcessContainers } from "./process-containers.ts";
 import { createRedactor } from "./redactor.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { systemClock } from "./system-clock.ts";
+import { containerEnvironment } from "./container-environment.ts";
 import { systemIds } from "./system-ids.ts";
 
 export interface LocalDepsOptions {
@@ -26,8 +27,6 @@ export interface LocalDeps extends Deps {
   close(): Promise<void>;
 }
 
-/** What a container may need from the machine. Secrets go by grant, never by inheritance. */
-const PASSED_ON = ["PATH", "HOME", "LANG", "HF_HOME", "HF_ENDPOINT", "HTTPS_PROXY", "NO_PROXY"];
 const HEARTBEAT_EVERY_MS = 2_000;
 const LEASE_MS = 30_000;
 const MAX_ATTEMPTS = 3;
@@ -48,11 +47,7 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
     clock,
     log,
     redact: redactor.redact,
-    environment: {
-      ...passedOn(options.environment),
-      // A container's own temporary folder goes with it; compiled code is worth keeping.
-      NODE_COMPILE_CACHE: join(home, "compile-cache"),
-    },
+    environment: containerEnvironment(options.environment, home),
   });
   const notes: string[] = [];
   const isolates = lazyIsolates(async () => {
@@ -82,6 +77,7 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
       heartbeatEveryMs: HEARTBEAT_EVERY_MS,
       leaseMs: LEASE_MS,
       maxAttempts: MAX_ATTEMPTS,
+      servesCheckpoints: true,
       notes,
     },
     async close() {
@@ -97,12 +93,6 @@ function programs(): Record<ContainerKind, URL> {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   const program = (name: string) => new URL(`../../engine/${name}.${extension}`, import.meta.url);
   return { serve: program("serve"), train: program("train"), eval: program("eval") };
-}
-
-function passedOn(environment: NodeJS.ProcessEnv): Record<string, string> {
-  return Object.fromEntries(
-    PASSED_ON.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),
-  );
 }
 
 /** Most starts of the daemon never run user code: the runtime is loaded when the first code comes. */
