@@ -2,31 +2,41 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { Checkpoint } from "../../checkpoint.ts";
 import { Client } from "../../client.ts";
-import { Run } from "../../run.ts";
 import { SpotterError } from "../../schema/errors.ts";
 import { type CliContext, print, printJson, printList } from "../context.ts";
+import { runOrNewest } from "../newest.ts";
 import { ageText } from "../render/time.ts";
-import { noun, verb } from "../verb.ts";
+import { CHECKPOINT_ID, noun, RUN_ID, verb } from "../verb.ts";
 
 export function checkpointCommand(context: CliContext): Command {
-  return noun("checkpoint", "Weights that runs have saved", [
-    list(context),
-    download(context),
-    pin(context, true),
-    pin(context, false),
-    verify(context),
-    remove(context),
-  ]);
+  return noun(
+    "checkpoint",
+    "Weights that runs have saved",
+    [
+      list(context),
+      download(context),
+      pin(context, true),
+      pin(context, false),
+      verify(context),
+      remove(context),
+    ],
+    [
+      "spotter checkpoint list",
+      "spotter endpoint launch spotter/nano --checkpoint run-01jd@60",
+      "spotter checkpoint download run-01jd@60 ./my-model",
+    ],
+  );
 }
 
 function list(context: CliContext): Command {
   return verb(
-    "list <run>",
+    "list [run]",
     "List the checkpoints of a run, by step",
-    "spotter checkpoint list run-01jd",
-  ).action(async (id: string, options: { json?: boolean }) => {
+    ["spotter checkpoint list", "spotter checkpoint list run-01jd"],
+    { run: `${RUN_ID} (default: the newest)` },
+  ).action(async (id: string | undefined, options: { json?: boolean }) => {
     const { signal } = context;
-    const run = await Run.get(id, { signal });
+    const run = await runOrNewest(id, signal);
     const records = (await run.checkpoints({ signal })).map(({ record }) => record);
     if (options.json) return printJson(context, records);
     const rows = records.map((record) => [
@@ -43,7 +53,7 @@ function list(context: CliContext): Command {
       context,
       header,
       rows,
-      `No checkpoints of ${id} yet: it saves one every few steps and at its end.`,
+      `No checkpoints of ${run.id} yet: it saves one every few steps and at its end.`,
     );
   });
 }
@@ -51,8 +61,9 @@ function list(context: CliContext): Command {
 function download(context: CliContext): Command {
   return verb(
     "download <id> [folder]",
-    "Copy a checkpoint into a folder (default: named after it)",
+    "Copy the weights and the trainer's state of a checkpoint into a folder",
     "spotter checkpoint download run-01jd@60 ./my-model",
+    { id: CHECKPOINT_ID, folder: "where to (default: a new folder named after it)" },
   ).action(async (id: string, folder: string | undefined, options: { json?: boolean }) => {
     const { signal } = context;
     const checkpoint = await Checkpoint.get(id, { signal });
@@ -66,7 +77,7 @@ function download(context: CliContext): Command {
 function pin(context: CliContext, pinned: boolean): Command {
   const name = pinned ? "pin" : "unpin";
   const what = pinned ? "Keep a checkpoint, whatever is cleaned up" : "Let a pinned checkpoint go again";
-  return verb(`${name} <id>`, what, `spotter checkpoint ${name} run-01jd@60`).action(
+  return verb(`${name} <id>`, what, `spotter checkpoint ${name} run-01jd@60`, { id: CHECKPOINT_ID }).action(
     async (id: string, options: { json?: boolean }) => {
       const { signal } = context;
       const { record } = await (await Checkpoint.get(id, { signal })).pin(pinned, { signal });
@@ -81,6 +92,7 @@ function verify(context: CliContext): Command {
     "verify <id>",
     "Read every file of a checkpoint and compare it with its hash",
     "spotter checkpoint verify run-01jd@60",
+    { id: CHECKPOINT_ID },
   ).action(async (id: string, options: { json?: boolean }) => {
     const { signal } = context;
     const damage = await (await Checkpoint.get(id, { signal })).verify({ signal });
@@ -100,6 +112,7 @@ function remove(context: CliContext): Command {
     "delete <id>",
     "Delete a checkpoint for good; refused while something uses it",
     "spotter checkpoint delete run-01jd@20",
+    { id: CHECKPOINT_ID },
   ).action(async (id: string, options: { json?: boolean }) => {
     const { signal } = context;
     // By its id alone: a damaged one can be deleted, though it cannot be looked at.

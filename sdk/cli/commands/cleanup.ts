@@ -7,30 +7,26 @@ import { verb } from "../verb.ts";
 
 interface Options {
   dryRun?: boolean;
-  olderThan: number;
+  olderThan?: number;
   keepLast?: number;
   json?: boolean;
 }
 
 /** Time in which the largest state folder is walked. */
 const CLEANUP_MS = 600_000;
+const DEFAULT_AGE_MS = 7 * 86_400_000;
 const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 export function cleanupCommand(context: CliContext): Command {
   return verb(
     "cleanup",
     "Remove what nobody needs any more: old rollouts, checkpoints beyond their retention, unused uploads, caches",
-    "spotter cleanup --dry-run --older-than 30d --keep-last 1",
+    ["spotter cleanup --dry-run", "spotter cleanup --older-than 30d --keep-last 1"],
   )
     .option("--dry-run", "only show what would go")
-    .option(
-      "--older-than <time>",
-      "spare what was used since, such as 12h, 7d or 4w",
-      duration,
-      7 * 86_400_000,
-    )
+    .option("--older-than <time>", "spare what was used since, such as 12h, 7d or 4w (default: 7d)", duration)
     .option("--keep-last <n>", "checkpoints to keep of each ended run (default: all)", count)
-    .action(async ({ json, dryRun = false, olderThan, keepLast }: Options) => {
+    .action(async ({ json, dryRun = false, olderThan = DEFAULT_AGE_MS, keepLast }: Options) => {
       const request = { dryRun, olderThanMs: olderThan, ...(keepLast !== undefined && { keepLast }) };
       const options = { json: request, signal: context.signal, timeoutMs: CLEANUP_MS };
       const report = await Client.default().request(cleanupReport, "POST", "/cleanup", options);

@@ -22,12 +22,21 @@ interface SourceOptions extends DatasetParams {
 }
 
 export function datasetCommand(context: CliContext): Command {
-  return noun("dataset", "Rows to train and evaluate on: files, or hf:owner/name", [
-    inspect(context),
-    push(context),
-    convert(context),
-  ]);
+  return noun(
+    "dataset",
+    "Rows to train and evaluate on: files, or hf:owner/name",
+    [inspect(context), push(context), convert(context)],
+    [
+      'spotter dataset inspect hf:statworx/haiku --split "train[:100]" --input-column keywords',
+      "spotter dataset convert train.csv.gz train.parquet",
+    ],
+  );
 }
+
+/** Said of what rows are read from. */
+const SOURCE = {
+  source: "a .jsonl, .json, .csv, .tsv (each also .gz or .zst) or .parquet file, or hf:owner/name",
+};
 
 function inspect(context: CliContext): Command {
   return formatOptions(
@@ -35,7 +44,11 @@ function inspect(context: CliContext): Command {
       verb(
         "inspect <source>",
         "Show rows, columns and token counts of a file or of hf:owner/name",
-        'spotter dataset inspect hf:statworx/haiku --split "train[:100]" --input-column keywords',
+        [
+          "spotter dataset inspect train.jsonl",
+          'spotter dataset inspect hf:statworx/haiku --split "train[:100]" --input-column keywords',
+        ],
+        SOURCE,
       ),
     ),
   )
@@ -99,8 +112,9 @@ function push(context: CliContext): Command {
     sourceOptions(
       verb(
         "push <source>",
-        "Upload the rows of a file or of hf:owner/name",
+        "Upload the rows of a file or of hf:owner/name; scripts do so by themselves",
         "spotter dataset push train.parquet --input-column question",
+        SOURCE,
       ),
     ),
   )
@@ -118,7 +132,11 @@ function convert(context: CliContext): Command {
     verb(
       "convert <in> <out>",
       "Write the rows of a file or of hf:owner/name as .jsonl or .parquet, columns as they are",
-      "spotter dataset convert train.csv.gz train.parquet",
+      [
+        "spotter dataset convert train.csv.gz train.parquet",
+        "spotter dataset convert hf:statworx/haiku haiku.jsonl --columns keywords,text",
+      ],
+      { in: SOURCE.source, out: "the new file: .jsonl or .parquet" },
     ),
   ).action(async (source: string, target: string, options: SourceOptions) => {
     const { writeRows } = await import("../../datasets/index.ts");

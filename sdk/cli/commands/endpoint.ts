@@ -13,14 +13,16 @@ import { waitReady } from "../render/wait-ready.ts";
 import { noun, verb } from "../verb.ts";
 
 export function endpointCommand(context: CliContext): Command {
-  return noun("endpoint", "Models and checkpoints that answer chat completions", [
-    launch(context),
-    list(context),
-    get(context),
-    stop(context),
-    chat(context),
-    logs(context),
-  ]);
+  return noun(
+    "endpoint",
+    "Models and checkpoints that answer chat completions",
+    [launch(context), list(context), get(context), stop(context), chat(context), logs(context)],
+    [
+      "spotter endpoint launch spotter/nano --name nano",
+      'spotter endpoint chat nano "Write a haiku about rain."',
+      "spotter endpoint stop nano",
+    ],
+  );
 }
 
 function launch(context: CliContext): Command {
@@ -35,7 +37,12 @@ function launch(context: CliContext): Command {
   return verb(
     "launch <model>",
     "Serve a model or a checkpoint of it",
-    "spotter endpoint launch spotter/nano --checkpoint run-01jd@60 --name haiku",
+    [
+      "spotter endpoint launch spotter/nano --name nano",
+      "spotter endpoint launch spotter/nano --checkpoint run-01jd@60 --name haiku --recreate",
+      "spotter endpoint launch ./my-model --name mine",
+    ],
+    { model: "spotter/nano, a name of `spotter model list`, or a folder: ./my-model" },
   )
     .option("--checkpoint <run@step>", "serve these weights")
     .option("--name <name>", "name to chat with (default: derived from model and checkpoint)")
@@ -116,7 +123,11 @@ function chat(context: CliContext): Command {
   return verb(
     "chat <name> [message...]",
     "Ask an endpoint; without a message, what is piped in",
-    'spotter endpoint chat nano "Write a haiku about rain." --temperature 0',
+    [
+      'spotter endpoint chat nano "Write a haiku about rain." --temperature 0',
+      "spotter endpoint chat nano < question.txt",
+    ],
+    { name: "of the endpoint", message: "any words; quote what the shell would read" },
   )
     .option("--system <text>", "the system message")
     .addOption(new Option("--max-tokens <n>", "longest answer in tokens").argParser(integer))

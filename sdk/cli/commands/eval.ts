@@ -3,13 +3,19 @@ import { Eval } from "../../eval.ts";
 import type { EvalRecord, Interval } from "../../schema/eval.ts";
 import { JsonlDataset } from "../../jsonl-dataset.ts";
 import { type CliContext, print, printJson, printList } from "../context.ts";
+import { evalOrNewest } from "../newest.ts";
 import { integer } from "../numbers.ts";
 import { pairs } from "../render/table.ts";
 import { ageText } from "../render/time.ts";
 import { noun, verb } from "../verb.ts";
 
 export function evalCommand(context: CliContext): Command {
-  return noun("eval", "Scores of an endpoint over a dataset", [launch(context), list(context), get(context)]);
+  return noun(
+    "eval",
+    "Scores of an endpoint over a dataset",
+    [launch(context), list(context), get(context)],
+    ["spotter eval launch nano held.jsonl --rewards rewards.ts --input-column keywords", "spotter eval get"],
+  );
 }
 
 function launch(context: CliContext): Command {
@@ -24,12 +30,12 @@ function launch(context: CliContext): Command {
   }
   return verb(
     "launch <endpoint> <rows.jsonl>",
-    "Ask an endpoint every row and judge the answers",
+    "Ask an endpoint every row, judge the answers, and wait for the scores",
     'spotter eval launch nano held.jsonl --rewards rewards.ts --input-column keywords --prompt-template "Write a haiku about {input}."',
   )
-    .requiredOption("--rewards <file>", "module that exports the rewards")
+    .requiredOption("--rewards <file>", "TypeScript module that exports the rewards (required)")
     .option("--input-column <name>", "column that fills {input}")
-    .option("--prompt-template <text>", "the question")
+    .option("--prompt-template <text>", "the question (default: the column as it is)")
     .addOption(new Option("--samples <n>", "answers to each row").argParser(integer).default(1))
     .addOption(new Option("--max-tokens <n>", "longest answer in tokens").argParser(integer))
     .option("--name <name>", "name for people")
@@ -71,9 +77,11 @@ function list(context: CliContext): Command {
 }
 
 function get(context: CliContext): Command {
-  return verb("get <id>", "Show an eval and its scores", "spotter eval get eval-01jd").action(
-    async (id: string, options: { json?: boolean }) => {
-      show(context, (await Eval.get(id, { signal: context.signal })).record, options.json);
+  const id = "its id, as `spotter eval list` prints it (default: the newest)";
+  const examples = ["spotter eval get", "spotter eval get eval-01jd --json"];
+  return verb("get [id]", "Show an eval and its scores", examples, { id }).action(
+    async (named: string | undefined, options: { json?: boolean }) => {
+      show(context, (await evalOrNewest(named, context.signal)).record, options.json);
     },
   );
 }

@@ -7,7 +7,12 @@ import { ageText } from "../render/time.ts";
 import { noun, verb } from "../verb.ts";
 
 export function keyCommand(context: CliContext): Command {
-  return noun("key", "Keys that let others in", [create(context), list(context), revoke(context)]);
+  return noun(
+    "key",
+    "Keys that let other programs and people in",
+    [create(context), list(context), revoke(context)],
+    ["export SPOTTER_KEY=$(spotter key create app)", "spotter key list", "spotter key revoke 01jd"],
+  );
 }
 
 function create(context: CliContext): Command {
@@ -20,11 +25,17 @@ function create(context: CliContext): Command {
   return verb(
     "create [name]",
     "Make a key; it is shown this once",
-    "spotter key create website --scope chat --endpoint haiku",
+    ["spotter key create website --endpoint haiku", "spotter key create ci --scope write"],
+    { name: "for people: who has it" },
   )
     .option("--name <name>", "the same as the name alone")
     .addOption(
-      new Option("--scope <scope>", "what it may do").choices(["admin", "write", "chat"]).default("chat"),
+      new Option(
+        "--scope <scope>",
+        "chat with endpoints; write: also launch and read work; admin: everything",
+      )
+        .choices(["admin", "write", "chat"])
+        .default("chat"),
     )
     .option("--endpoint <name...>", "endpoints a chat key may use (default: all)")
     .action(async (word: string | undefined, { scope, endpoint, json, ...options }: Options) => {
@@ -64,11 +75,11 @@ function list(context: CliContext): Command {
 }
 
 function revoke(context: CliContext): Command {
-  return verb("revoke <id>", "Make a key useless at once", "spotter key revoke 01jd").action(
-    async (id: string, options: { json?: boolean }) => {
-      await Key.revoke(id, { signal: context.signal });
-      if (options.json) return printJson(context, { revoked: id });
-      print(context, `Revoked ${id}.`);
-    },
-  );
+  return verb("revoke <id>", "Make a key useless at once", "spotter key revoke 01jd", {
+    id: "as `spotter key list` prints it",
+  }).action(async (id: string, options: { json?: boolean }) => {
+    await Key.revoke(id, { signal: context.signal });
+    if (options.json) return printJson(context, { revoked: id });
+    print(context, `Revoked ${id}.`);
+  });
 }

@@ -14,12 +14,12 @@ interface PushOptions {
 }
 
 export function modelCommand(context: CliContext): Command {
-  return noun("model", "Weights that are stored once and served from there", [
-    list(context),
-    push(context),
-    pull(context),
-    remove(context),
-  ]);
+  return noun(
+    "model",
+    "Weights that are stored once and served from there",
+    [list(context), push(context), pull(context), remove(context)],
+    ["spotter model pull hf:Qwen/Qwen3-0.6B", "spotter endpoint launch Qwen/Qwen3-0.6B"],
+  );
 }
 
 function list(context: CliContext): Command {
@@ -44,7 +44,8 @@ function push(context: CliContext): Command {
   return verb(
     "push <source>",
     "Store the weights of a folder, or of hf:owner/name[@revision], under a name",
-    "spotter model push ./my-model --name mine",
+    ["spotter model push ./my-model --name mine", "spotter model push hf:Qwen/Qwen3-0.6B --name small"],
+    { source: "a folder with config.json, safetensors and tokenizer.json, or hf:owner/name" },
   )
     .option("--name <name>", "what endpoints and trainings call it (default: the name on the hub)")
     .option("--replace", "let the name mean these weights from now on")
@@ -55,7 +56,8 @@ function pull(context: CliContext): Command {
   return verb(
     "pull <source>",
     "Download hf:owner/name[@revision] once and store it; HF_TOKEN opens gated ones",
-    "spotter model pull hf:Qwen/Qwen3-0.6B",
+    ["spotter model pull hf:Qwen/Qwen3-0.6B", "spotter model pull hf:Qwen/Qwen3-0.6B@main --replace"],
+    { source: "hf:owner/name, with @ and a branch, tag or commit if it matters" },
   )
     .option("--name <name>", "what endpoints and trainings call it (default: the name on the hub)")
     .option("--replace", "let the name mean these weights from now on")

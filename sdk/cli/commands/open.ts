@@ -11,7 +11,12 @@ const uiCode = z.object({ url: z.string() });
 const LIFETIME = "1 minute";
 
 export function openCommand(context: CliContext): Command {
-  return verb("open [run]", "Open the pages in a browser, signed in", "spotter open run-01jd")
+  return verb(
+    "open [run]",
+    "Open the pages in a browser, signed in",
+    ["spotter open", "spotter open run-01jd"],
+    { run: "begin at the page of this run" },
+  )
     .option("--no-browser", "only print the address")
     .action(async (run: string | undefined, options: { browser: boolean; json?: boolean }) => {
       const to = run === undefined ? "/ui" : `/ui/runs/${run}`;

@@ -1,26 +1,28 @@
 import type { Command } from "commander";
 import { Run } from "../../run.ts";
 import { type CliContext, print, printJson } from "../context.ts";
-import { verb } from "../verb.ts";
+import { RUN_ID, verb } from "../verb.ts";
+
+const ARGS = { id: RUN_ID, tags: "none: only show them", text: "what to remember" };
 
 /** What people do to a run that exists. */
 export function runLifeVerbs(context: CliContext): Command[] {
   return [
-    verb("cancel <id>", "Ask a run to save a checkpoint and end", "spotter run cancel run-01jd").action(
+    verb("cancel <id>", "Ask a run to save a checkpoint and end", "spotter run cancel run-01jd", ARGS).action(
       change(
         context,
         (run) => run.cancel({ signal: context.signal }),
         (run) => `${run.id} is asked to end; it is ${run.state}.`,
       ),
     ),
-    verb("pause <id>", "Ask a run to save a checkpoint and wait", "spotter run pause run-01jd").action(
+    verb("pause <id>", "Ask a run to save a checkpoint and wait", "spotter run pause run-01jd", ARGS).action(
       change(
         context,
         (run) => run.pause({ signal: context.signal }),
         (run) => (run.state === "paused" ? `${run.id} is paused.` : `${run.id} pauses once it has saved.`),
       ),
     ),
-    verb("resume <id>", "Let a paused run go on", "spotter run resume run-01jd").action(
+    verb("resume <id>", "Let a paused run go on", "spotter run resume run-01jd", ARGS).action(
       change(
         context,
         (run) => run.resume({ signal: context.signal }),
@@ -32,6 +34,7 @@ export function runLifeVerbs(context: CliContext): Command[] {
       "note <id> <text>",
       "Write a note on a run; an empty one removes it",
       'spotter run note run-01jd "Best so far"',
+      ARGS,
     ).action(async (id: string, notes: string, options: { json?: boolean }) => {
       const run = await (
         await Run.get(id, { signal: context.signal })
@@ -57,7 +60,12 @@ function change(
 }
 
 function tag(context: CliContext): Command {
-  return verb("tag <id> [tags...]", "Add tags to a run", "spotter run tag run-01jd best haiku")
+  return verb(
+    "tag <id> [tags...]",
+    "Add tags to a run",
+    ["spotter run tag run-01jd best haiku", "spotter run tag run-01jd haiku --remove"],
+    ARGS,
+  )
     .option("--remove", "remove these tags instead")
     .action(async (id: string, names: string[], options: Options & { remove?: boolean }) => {
       const run = await Run.get(id, { signal: context.signal });
@@ -68,7 +76,7 @@ function tag(context: CliContext): Command {
 }
 
 function archive(context: CliContext): Command {
-  return verb("archive <id>", "Take a run that has ended out of lists", "spotter run archive run-01jd")
+  return verb("archive <id>", "Take a run that has ended out of lists", "spotter run archive run-01jd", ARGS)
     .option("--undo", "bring it back")
     .action(async (id: string, options: Options & { undo?: boolean }) => {
       const run = await (
@@ -86,6 +94,7 @@ function remove(context: CliContext): Command {
     "delete <id>",
     "Delete a run that has ended, with its checkpoints, rollouts, events and logs",
     "spotter run delete run-01jd",
+    ARGS,
   ).action(async (id: string, options: Options) => {
     await (await Run.get(id, { signal: context.signal })).delete({ signal: context.signal });
     if (options.json) printJson(context, { deleted: id });

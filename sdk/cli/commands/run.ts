@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { RUN_STATES, type RunState } from "../../schema/run.ts";
 import { Run } from "../../run.ts";
 import { type CliContext, print, printJson, printList } from "../context.ts";
+import { runOrNewest } from "../newest.ts";
 import { integer } from "../numbers.ts";
 import { logLineText } from "../render/log-line.ts";
 import { runFacts } from "../render/run-facts.ts";
@@ -9,18 +10,20 @@ import { ageText } from "../render/time.ts";
 import { occupantOf } from "../render/waiting.ts";
 import { watchRun } from "../render/watch-run.ts";
 import { runLifeVerbs } from "./run-life.ts";
-import { noun, verb } from "../verb.ts";
+import { noun, RUN_ID, verb } from "../verb.ts";
+
+const NEWEST = `${RUN_ID} (default: the newest)`;
 
 export function runCommand(context: CliContext): Command {
-  return noun("run", "Trainings: they go on in the daemon, whoever looks", [
-    list(context),
-    get(context),
-    watch(context),
-    logs(context),
-    ...runLifeVerbs(context),
-  ]).addHelpText(
+  return noun(
+    "run",
+    "Trainings: they go on in the daemon, whoever looks",
+    [list(context), get(context), watch(context), logs(context), ...runLifeVerbs(context)],
+    ["spotter run list --state running", "spotter run watch", "spotter run cancel run-01jd"],
+  ).addHelpText(
     "after",
-    "\nTrainings start from scripts: `new TrainConfig({ ... }).launch()`; see README.md and examples/haiku/run.ts.",
+    "\nWhere no id is given, get, watch and logs mean the newest run.\n" +
+      "Trainings start from scripts: `new TrainConfig({ ... }).launch()`; see README.md and examples/haiku/run.ts.",
   );
 }
 
@@ -33,7 +36,10 @@ interface ListOptions {
 }
 
 function list(context: CliContext): Command {
-  return verb("list", "List runs, newest first", "spotter run list --limit 5")
+  return verb("list", "List runs, newest first", [
+    "spotter run list --limit 5",
+    "spotter run list --state failed --tag haiku",
+  ])
     .addOption(new Option("--limit <n>", "how many").argParser(integer).default(20))
     .addOption(new Option("--state <state>", "only runs in this state").choices(RUN_STATES))
     .option("--tag <tag>", "only runs with this tag")
@@ -59,12 +65,13 @@ function list(context: CliContext): Command {
 
 function get(context: CliContext): Command {
   return verb(
-    "get <id>",
+    "get [id]",
     "Show a run, its latest figures and its checkpoints",
-    "spotter run get run-01jd",
-  ).action(async (id: string, options: { json?: boolean }) => {
+    ["spotter run get", "spotter run get run-01jd"],
+    { id: NEWEST },
+  ).action(async (id: string | undefined, options: { json?: boolean }) => {
     const { signal } = context;
-    const run = await Run.get(id, { signal });
+    const run = await runOrNewest(id, signal);
     const checkpoints = await run.checkpoints({ signal });
     if (options.json) {
       const { record, spec, url } = run;
@@ -75,7 +82,7 @@ function get(context: CliContext): Command {
         checkpoints: checkpoints.map((each) => each.record),
       });
     }
-    const waitsOn = run.record.waitingFor === "capacity" ? await occupantOf(id, signal) : undefined;
+    const waitsOn = run.record.waitingFor === "capacity" ? await occupantOf(run.id, signal) : undefined;
     const { url } = run;
     for (const line of runFacts(run.record, { nowMs: Date.now(), url, waitsOn })) {
       print(context, context.hint(line));
@@ -86,12 +93,14 @@ function get(context: CliContext): Command {
 
 function watch(context: CliContext): Command {
   return verb(
-    "watch <id>",
+    "watch [id]",
     "Follow a run until it ends; Ctrl-C only stops looking",
-    "spotter run watch run-01jd",
-  ).action(async (id: string, options: { json?: boolean }) => {
+    ["spotter run watch", "spotter run watch run-01jd", "spotter run watch --json > events.jsonl"],
+    { id: NEWEST },
+  ).action(async (named: string | undefined, options: { json?: boolean }) => {
     const { signal, out, isTerminal } = context;
-    const run = await Run.get(id, { signal });
+    const run = await runOrNewest(named, signal);
+    const { id } = run;
     try {
       if (options.json) for await (const event of run.events({ signal })) printJson(context, event);
       else await watchRun(run, { out, isTerminal, signal, waitsOn: () => occupantOf(id, signal) });
@@ -110,10 +119,11 @@ function watch(context: CliContext): Command {
 }
 
 function logs(context: CliContext): Command {
-  return verb("logs <id>", "Show what the newest attempt wrote last", "spotter run logs run-01jd").action(
-    async (id: string, options: { json?: boolean }) => {
+  const examples = ["spotter run logs", "spotter run logs run-01jd"];
+  return verb("logs [id]", "Show what the newest attempt wrote last", examples, { id: NEWEST }).action(
+    async (id: string | undefined, options: { json?: boolean }) => {
       const { signal } = context;
-      const lines = await (await Run.get(id, { signal })).logs({ signal });
+      const lines = await (await runOrNewest(id, signal)).logs({ signal });
       if (options.json) return printJson(context, { lines });
       for (const line of lines) print(context, context.isInteractive ? logLineText(line) : line);
     },

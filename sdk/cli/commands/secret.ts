@@ -8,18 +8,20 @@ import { noun, verb } from "../verb.ts";
 const MIN_HIDDEN_LENGTH = 6;
 
 export function secretCommand(context: CliContext): Command {
-  return noun("secret", "Named values that rewards may be granted", [
-    set(context),
-    list(context),
-    remove(context),
-  ]);
+  return noun(
+    "secret",
+    "Named values that rewards may be granted",
+    [set(context), list(context), remove(context)],
+    ["pass show judge | spotter secret set JUDGE_KEY", "spotter secret list"],
+  );
 }
 
 function set(context: CliContext): Command {
   return verb(
     "set <name>",
     "Set a secret to what is piped in, or typed unseen: no shell history and no list of processes has it",
-    "pass show judge | spotter secret set JUDGE_KEY",
+    ["spotter secret set JUDGE_KEY", "pass show judge | spotter secret set JUDGE_KEY"],
+    { name: 'as rewards ask for it: args.secrets.JUDGE_KEY, once `secrets: ["JUDGE_KEY"]` grants it' },
   ).action(async (name: string, options: { json?: boolean }) => {
     const text = await context.readSecret(`Value of ${name}: `);
     if (text === "") {

@@ -10,32 +10,30 @@ import { durationText } from "../render/time.ts";
 import { verb } from "../verb.ts";
 
 export function statusCommand(context: CliContext): Command {
-  return verb("status", "Say what runs here; starts nothing", "spotter status --json").action(
-    async (options: { json?: boolean }) => {
-      const client = await runningClient();
-      if (!client) {
-        const home = spotterHome();
-        if (options.json) return printJson(context, { running: false, home });
-        print(
-          context,
-          `No daemon runs for ${home}. \`${context.command("up")}\`, or any script, starts one.`,
-        );
-        return;
-      }
-      const status = await client.request(statusSchema, "GET", "/status", { signal: context.signal });
-      const { url } = await client.connection();
-      if (options.json) return printJson(context, { running: true, url, ...status });
-      const lines = pairs({
-        url,
-        version: status.version,
-        home: status.home,
-        up: durationText(Date.now() - status.startedAtMs),
-        runs: [`${status.activeRuns} active`, ...endedTexts(status)].join(", "),
-        endpoints: status.endpoints,
-      });
-      for (const line of [...lines, ...status.notes]) print(context, line);
-    },
-  );
+  return verb("status", "Say what runs here; starts nothing", [
+    "spotter status",
+    "spotter status --json",
+  ]).action(async (options: { json?: boolean }) => {
+    const client = await runningClient();
+    if (!client) {
+      const home = spotterHome();
+      if (options.json) return printJson(context, { running: false, home });
+      print(context, `No daemon runs for ${home}. \`${context.command("up")}\`, or any script, starts one.`);
+      return;
+    }
+    const status = await client.request(statusSchema, "GET", "/status", { signal: context.signal });
+    const { url } = await client.connection();
+    if (options.json) return printJson(context, { running: true, url, ...status });
+    const lines = pairs({
+      url,
+      version: status.version,
+      home: status.home,
+      up: durationText(Date.now() - status.startedAtMs),
+      runs: [`${status.activeRuns} active`, ...endedTexts(status)].join(", "),
+      endpoints: status.endpoints,
+    });
+    for (const line of [...lines, ...status.notes]) print(context, line);
+  });
 }
 
 /** How the runs that have ended did, and how many lists leave out. */

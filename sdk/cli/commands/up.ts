@@ -18,7 +18,10 @@ interface UpOptions {
 }
 
 export function upCommand(context: CliContext): Command {
-  return verb("up", "Start the daemon of this machine; it never ends by itself", "spotter up --port 7717")
+  return verb("up", "Start the daemon of this machine; it never ends by itself", [
+    "spotter up",
+    "spotter up --port 8800 --foreground",
+  ])
     .option("--port <number>", "listen here; 0 picks a free port")
     .option("--foreground", "stay in this terminal and show its log")
     .action(async (options: UpOptions) => {

@@ -6,15 +6,8 @@ import { fakeServer, freePort, sendError } from "../fake-server.ts";
 import { runCli } from "./run-cli.ts";
 
 describe("spotter", () => {
-  it("teaches: every verb has a description, an example that names it, and --json", () => {
-    const context = createContext({
-      out: process.stdout,
-      err: process.stderr,
-      env: {},
-      signal: AbortSignal.timeout(1_000),
-      readInput: async () => "",
-    });
-    const verbs = leaves(createProgram(context, false), "spotter");
+  it("teaches: every verb has a description, examples that name it, and --json", () => {
+    const verbs = leaves(createProgram(quiet(), false), "spotter");
     expect(verbs.length).toBeGreaterThan(20);
     for (const [path, command] of verbs) {
       expect(command.description(), path).not.toBe("");
@@ -22,10 +15,19 @@ describe("spotter", () => {
         command.options.map(({ long }) => long),
         path,
       ).toContain("--json");
-      let help = "";
-      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
-      const example = help.slice(help.indexOf("Example:"));
-      expect(example.replace(/^.*\| /m, ""), path).toContain(path);
+      const examples = examplesOf(command);
+      expect(examples.length, path).toBeGreaterThan(0);
+      for (const example of examples) expect(example, path).toContain(path);
+    }
+  });
+
+  it("shows with every noun how its verbs go together", () => {
+    const nouns = createProgram(quiet(), false).commands.filter(({ commands }) => commands.length > 0);
+    expect(nouns.length).toBeGreaterThan(6);
+    for (const each of nouns) {
+      const examples = examplesOf(each);
+      expect(examples.length, each.name()).toBeGreaterThan(1);
+      for (const example of examples) expect(example, each.name()).toContain("spotter ");
     }
   });
 
@@ -50,12 +52,12 @@ describe("spotter", () => {
     expect((await runCli("run wach x")).err).toContain("Did you mean watch?");
     expect((await runCli("run list --limt 3")).err).toContain("Did you mean --limit?");
     expect((await runCli("run list --limit many")).err).toContain("It must be a whole number.");
-    expect(await runCli("run get")).toEqual({
+    expect(await runCli("run cancel")).toEqual({
       code: 2,
       out: "",
       err:
         "error Missing required argument 'id'. [invalid_input]\n" +
-        "hint  Usage: spotter run get [options] <id>. See `spotter run get --help`.\n",
+        "hint  Usage: spotter run cancel [options] <id>. See `spotter run cancel --help`.\n",
     });
   });
 
@@ -72,10 +74,10 @@ describe("spotter", () => {
     expect(json).toMatchObject({ code: 2, err: "" });
     const error = { code: "not_found", kind: "user", message: "There is no run x.", hint: "Do better." };
     expect(JSON.parse(json.out)).toEqual({ error });
-    const usage = await runCli("run get --json");
+    const usage = await runCli("run cancel --json");
     expect(usage).toMatchObject({ code: 2, err: "" });
     expect(JSON.parse(usage.out)).toMatchObject({
-      error: { code: "invalid_input", hint: expect.stringContaining("spotter run get --help") as string },
+      error: { code: "invalid_input", hint: expect.stringContaining("spotter run cancel --help") as string },
     });
   });
 
@@ -92,6 +94,23 @@ describe("spotter", () => {
     expect((await runCli("run list", { url: broken })).code).toBe(1);
   });
 });
+
+function quiet() {
+  return createContext({
+    out: process.stdout,
+    err: process.stderr,
+    env: {},
+    signal: new AbortController().signal,
+    readInput: async () => "",
+  });
+}
+
+/** The lines that help shows after a prompt. */
+function examplesOf(command: Command): string[] {
+  let help = "";
+  command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+  return help.split("\n").flatMap((line) => /^ {2}\$ (.*)$/.exec(line)?.[1] ?? []);
+}
 
 function leaves(command: Command, path: string): [string, Command][] {
   if (command.commands.length === 0) return [[path, command]];

@@ -53,6 +53,24 @@ describe("spotter run", () => {
     );
   });
 
+  it("means the newest where no id is given, and says so when there is none", async () => {
+    const { url, requests } = await fakeServer({
+      ...ended(),
+      "GET /runs": () => ({ items: [runRecord({ id: "run1", state: "succeeded" })] }),
+      "GET /runs/run1/logs": () => ({ lines: ["last words"] }),
+    });
+    expect((await runCli("run get", { url })).out).toContain("run1@10  /tmp/run1@10");
+    expect((await runCli("run watch", { url })).out).toContain("step 10/10");
+    expect((await runCli("run logs", { url })).out).toBe("last words\n");
+    expect((await runCli("checkpoint list", { url })).out).toContain("run1@10");
+    expect(requests[0]).toMatchObject({ path: "/runs", query: { limit: "1" } });
+    const { url: empty } = await fakeServer({ "GET /runs": () => ({ items: [] }) });
+    expect(await runCli("run watch", { url: empty })).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/There are no runs yet.*npm run demo/s) as string,
+    });
+  });
+
   it("watches to the end and says how to serve what came out", async () => {
     const { url } = await fakeServer(ended());
     const { code, out } = await runCli("run watch run1", { url });
