@@ -4,13 +4,15 @@
  *
  * @module
  */
+import { join } from "node:path";
 import { SpotterError } from "../../sdk/schema/errors.ts";
-import type { DevAnswer, DevMessage, DevRequest } from "../../sdk/schema/dev.ts";
+import type { DevAnswer, DevGrants, DevMessage, DevRequest } from "../../sdk/schema/dev.ts";
 import type { IsolateHandle } from "../ports/isolates.ts";
 import { rewardRowOf } from "../user-code/adversarial-rows.ts";
 import { combineVerdict } from "../user-code/combine.ts";
 import { callRewards } from "../user-code/judge.ts";
 import { selectRewards } from "../user-code/select-rewards.ts";
+import { FileSecrets } from "./file-secrets.ts";
 import { createMiniflareIsolates, type MiniflareIsolates } from "./miniflare-isolates/index.ts";
 
 interface Open {
@@ -38,24 +40,36 @@ async function answer(request: DevRequest): Promise<void> {
   }
 }
 
-async function load({ code, sha256, name, inspector }: DevRequest & { type: "load" }): Promise<DevAnswer> {
+async function load({
+  code,
+  sha256,
+  name,
+  inspector,
+  grants,
+}: DevRequest & { type: "load" }): Promise<DevAnswer> {
   // The same code stays where it is, with the debugger that is attached to it.
   if (open?.sha256 === sha256) return { rewards: namesOf(open) };
   // The port of the debugger belongs to one isolate: the old one goes first.
   await open?.isolates.close();
   open = undefined;
+  const secrets = grants === undefined ? {} : await granted(grants);
   const isolates = await createMiniflareIsolates({
     inspector,
     onMessage: ({ level, text }) => send({ type: "log", level, text }),
   });
   try {
-    const handle = await isolates.load({ sha256, code, secrets: {} });
+    const handle = await isolates.load({ sha256, code, secrets });
     const rewards = namesOf({ handle, name });
     open = { sha256, isolates, handle, name };
     return { rewards };
   } finally {
     if (!open) await isolates.close();
   }
+}
+
+/** Only what was named; a name that is not set is an error, as it is for a run. */
+function granted({ home, names }: DevGrants): Promise<Record<string, string>> {
+  return new FileSecrets(join(home, "secrets.json")).resolve(names);
 }
 
 function namesOf({ handle, name }: Pick<Open, "handle" | "name">): string[] {

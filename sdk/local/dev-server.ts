@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { SpotterError } from "../schema/errors.ts";
-import type { DevAnswer, DevMessage, DevRequest, DevRow } from "../schema/dev.ts";
+import type { DevAnswer, DevGrants, DevMessage, DevRequest, DevRow } from "../schema/dev.ts";
 import type { Verdict } from "../schema/rollout.ts";
 import type { UserCodeBundle } from "../user-code/bundle.ts";
 import { nodeProgram } from "./node-program.ts";
@@ -18,6 +18,7 @@ export interface DevServer {
 export interface DevServerParams {
   onLog: (level: string, text: string) => void;
   inspector?: { port: number; sourceFolder: string } | undefined;
+  grants?: DevGrants | undefined;
 }
 
 // An Omit that keeps the union apart.
@@ -28,7 +29,7 @@ interface Waiting {
 }
 
 /** Starts the process that runs rewards while they are written. */
-export function startDevServer({ onLog, inspector }: DevServerParams): DevServer {
+export function startDevServer({ onLog, inspector, grants }: DevServerParams): DevServer {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   const program = fileURLToPath(new URL(`../../functions/local/dev-server.${extension}`, import.meta.url));
   const child = fork(program, {
@@ -66,7 +67,8 @@ export function startDevServer({ onLog, inspector }: DevServerParams): DevServer
 
   return {
     async load({ code, sha256, name }) {
-      const answer = await ask({ type: "load", code, sha256, name, ...(inspector && { inspector }) });
+      const more = { ...(inspector && { inspector }), ...(grants && { grants }) };
+      const answer = await ask({ type: "load", code, sha256, name, ...more });
       return "rewards" in answer ? answer.rewards : [];
     },
     async judge(rows, timeoutMs) {

@@ -10,9 +10,17 @@ export type DevRequest = { id: number } & (
       sha256: string;
       name: string;
       inspector?: { port: number; sourceFolder: string };
+      grants?: DevGrants;
     }
   | { type: "judge"; rows: DevRow[]; timeoutMs: number }
 );
+
+/** Secrets that the code may read; their values stay in the process that runs it. */
+export interface DevGrants {
+  /** The state folder whose secrets they are. */
+  home: string;
+  names: string[];
+}
 
 export interface DevRow {
   row: DatasetRow;

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { FileSecrets } from "../../../../functions/local/file-secrets.ts";
 import { main } from "../../../../sdk/cli/main.ts";
 import { runCli } from "../run-cli.ts";
 
@@ -43,6 +44,32 @@ describe("spotter dev", { timeout: 60_000 }, () => {
       "error row 2: odd: it threw Error: no twos (rewards.ts:7:26) [reward_failed]",
     ]);
     expect([code, err]).toEqual([2, expect.stringContaining("[reward_failed]")]);
+  });
+
+  it("grants the secrets that are named, no others, and hides their values", async () => {
+    const home = join(folder, "home");
+    const secrets = new FileSecrets(join(home, "secrets.json"));
+    await secrets.set("JUDGE_KEY", "value-of-the-judge");
+    await secrets.set("OTHER_KEY", "value-of-another");
+    vi.stubEnv("SPOTTER_HOME", home);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    write(
+      "rewards.ts",
+      `import { reward } from "spotter";
+export const granted = reward(({ row, secrets }) => {
+  console.log("has", Object.entries(secrets).join());
+  if (row.n === 2) throw new Error(String(secrets.JUDGE_KEY));
+  return secrets.JUDGE_KEY === "value-of-the-judge" ? 1 : 0;
+});
+`,
+    );
+    const { out, err } = await runCli(["dev", "-d", folder, "--once", "--secret", "JUDGE_KEY"]);
+    expect(out).toContain("has JUDGE_KEY,[secret JUDGE_KEY]\n");
+    expect(out).toContain("1     one        1        1");
+    expect(out + err).toContain("it threw Error: [secret JUDGE_KEY]");
+    expect(out + err).not.toContain("value-of");
+    const missing = await runCli(["dev", "-d", folder, "--once", "--secret", "NONE"]);
+    expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('There is no secret "NONE"')]);
   });
 
   it("judges again at every save, through errors and back, until Ctrl-C", async () => {
