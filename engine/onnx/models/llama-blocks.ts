@@ -58,13 +58,16 @@ export function llamaBlocks(
     const norm = (name: string): Value =>
       diff.rmsNorm(tape, x, weights.get(layerName(layer, `${name}.weight`)), normEpsilon);
     const into = (group: ProjectionGroup, input: Value): Value[] =>
-      project(tape, config, weights, layer, group, input);
+      project(tape, config, weights, { layer, group, input });
+    // The residual is what the product is added to, in one kernel.
+    const onto = (residual: Value, group: "o" | "down", input: Value): Value =>
+      only(project(tape, config, weights, { layer, group, input, residual })[0]);
     let attended = attend(layer, into("qkv", norm("input_layernorm")));
     if (layer === config.layers - 1) [x, attended] = [select(x), select(attended)];
-    x = diff.add(tape, x, only(into("o", attended)[0]));
+    x = onto(x, "o", attended);
     const [gate, up] = parts(tape, config, "gateUp", into("gateUp", norm("post_attention_layernorm")));
     const hidden = diff.multiply(tape, diff.silu(tape, only(gate)), only(up));
-    x = diff.add(tape, x, only(into("down", hidden)[0]));
+    x = onto(x, "down", hidden);
   }
   return x;
 }
@@ -85,17 +88,23 @@ export function parts(tape: Tape, config: LlamaConfig, group: ProjectionGroup, p
   return projected.length === sizes.length ? projected : diff.split(tape, only(projected[0]), sizes);
 }
 
+interface Projection {
+  layer: number;
+  group: ProjectionGroup;
+  input: Value;
+  /** Added to the output; for groups of one projection. */
+  residual?: Value;
+}
+
 /** A group's linear layer: in one without an adapter on it, else its projections one by one. */
 function project(
   tape: Tape,
   config: LlamaConfig,
   weights: GraphWeights,
-  layer: number,
-  group: ProjectionGroup,
-  x: Value,
+  { layer, group, input: x, residual }: Projection,
 ): Value[] {
   const { adapter } = weights;
-  const base = diff.linear(tape, x, weights.get(groupName(layer, group)));
+  const base = diff.linear(tape, x, weights.get(groupName(layer, group)), residual);
   const targets = adapter?.targetsOf(group) ?? [];
   if (adapter === undefined || targets.length === 0) return [base];
   const reduced = diff.linear(tape, x, weights.get(loraAName(layer, group)));
