@@ -1,6 +1,7 @@
 import { Hono, type Context } from "hono";
 import { SpotterError } from "../sdk/schema/errors.ts";
 import { createAutoscaler, type Autoscaler } from "./autoscaler/autoscaler.ts";
+import { aliasRoutes } from "./aliases/routes.ts";
 import { checkpointRoutes } from "./checkpoints/routes.ts";
 import { cleanupRoutes } from "./cleanup/routes.ts";
 import { createControl, type Control, type ControlOptions } from "./control.ts";
@@ -119,6 +120,7 @@ export function allRoutes(control: Control, upstreams: Upstreams): Route[] {
     ...statusRoutes(control),
     ...observabilityRoutes(control),
     ...endpointRoutes(control),
+    ...aliasRoutes(control),
     ...runRoutes(control),
     ...eventRoutes(control),
     ...checkpointRoutes(control),

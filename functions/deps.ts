@@ -31,6 +31,8 @@ export interface Deps {
     leaseMs: number;
     /** Attempts of one run before it fails. */
     maxAttempts: number;
+    /** A checkpoint that is asked for by name gets an endpoint. Default: only what was launched answers. */
+    servesCheckpoints?: boolean;
     notes: string[];
   };
 }

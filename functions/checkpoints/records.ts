@@ -60,6 +60,12 @@ export function storedCheckpoints(control: Control, runId: string): Promise<Stor
   );
 }
 
+/** A sound checkpoint, or undefined: also for what cannot be the name of one. */
+export async function findCheckpoint(control: Control, id: string): Promise<StoredCheckpoint | undefined> {
+  const found = checkpointId.safeParse(id).success ? await findStoredCheckpoint(control, id) : undefined;
+  return found === undefined || found.damage !== undefined ? undefined : here(control, found);
+}
+
 export async function findStoredCheckpoint(
   control: Control,
   id: string,

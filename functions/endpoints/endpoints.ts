@@ -25,10 +25,15 @@ export function launchEndpoint(control: Control, asked: LaunchEndpoint, key?: st
   return control.gate.begin(() => launchOnce(control, launch, (id) => accept(control, id, asked), made));
 }
 
-async function accept(control: Control, id: string, asked: LaunchEndpoint): Promise<Endpoint> {
+/** What people launch, and what is launched for a checkpoint that is asked for by name. */
+export type Launch = LaunchEndpoint & { implicit?: true };
+
+/** As {@link launchEndpoint}, for callers that hold the gate already. */
+export async function accept(control: Control, id: string, asked: Launch): Promise<Endpoint> {
   const launch = { ...asked, model: await pinnedModel(control, asked.model) };
   if (launch.checkpoint !== undefined) await checkCheckpoint(control, launch, launch.checkpoint);
   const name = launch.name ?? defaultName(launch);
+  await refuseAliasName(control, name);
   const document = await changeEndpoint(control, name, (current) => {
     if (current?.launchId === id) return undefined;
     const next = current === undefined ? create(control, name, launch) : relaunch(current, launch);
@@ -67,6 +72,15 @@ export async function stopEndpoint(control: Control, name: string): Promise<Endp
   return required(document).endpoint;
 }
 
+async function refuseAliasName(control: Control, name: string): Promise<void> {
+  await control.aliases.load();
+  if (control.aliases.find(name) === undefined) return;
+  throw new SpotterError("conflict", `"${name}" is an alias.`, {
+    where: "name",
+    hint: "Choose another name, or remove it: `spotter endpoint alias NAME --remove`.",
+  });
+}
+
 async function checkCheckpoint(control: Control, launch: LaunchEndpoint, id: string): Promise<void> {
   const checkpoint = await getCheckpoint(control, id);
   if (checkpoint.model.name === launch.model.name) return;
@@ -89,7 +103,7 @@ function inPlace(endpoint: Endpoint, changes: UpdateEndpoint): Endpoint {
   };
 }
 
-function create(control: Control, name: string, launch: LaunchEndpoint): EndpointDocument {
+function create(control: Control, name: string, launch: Launch): EndpointDocument {
   const scaling = changedScaling(undefined, launch.scaling);
   const endpoint: Endpoint = {
     v: 1,
@@ -98,6 +112,7 @@ function create(control: Control, name: string, launch: LaunchEndpoint): Endpoin
     ...(launch.checkpoint !== undefined && { checkpoint: launch.checkpoint }),
     engine: launch.engine,
     public: launch.public,
+    ...(launch.implicit && { implicit: true }),
     state: "creating",
     revision: 1,
     desired: firstDesired(scaling),
@@ -110,7 +125,7 @@ function create(control: Control, name: string, launch: LaunchEndpoint): Endpoin
   return { v: 1, endpoint, launches: 0, revisions: {} };
 }
 
-function relaunch(current: EndpointDocument, launch: LaunchEndpoint): EndpointDocument | undefined {
+function relaunch(current: EndpointDocument, launch: Launch): EndpointDocument | undefined {
   const { endpoint } = current;
   const differences = identityDifferences(endpoint, launch);
   // Nobody chats with what failed or was stopped: there is nothing to lose by replacing it.
@@ -124,16 +139,23 @@ function relaunch(current: EndpointDocument, launch: LaunchEndpoint): EndpointDo
     );
   }
   if (!isServing(endpoint)) return restarted(current, launch, "launch");
-  const next = inPlace(endpoint, launch);
+  if (launch.implicit) return undefined;
+  const next = inPlace(explicit(endpoint), launch);
   return isDeepStrictEqual(next, endpoint) ? undefined : { ...current, endpoint: next };
+}
+
+/** Launched by somebody now: it is theirs, and sleeps only if they say so. */
+function explicit({ implicit, scaling, ...endpoint }: Endpoint): Endpoint {
+  return implicit || scaling === undefined ? endpoint : { ...endpoint, scaling };
 }
 
 function restarted(
   current: EndpointDocument,
-  launch: LaunchEndpoint,
+  launch: Launch,
   change: "launch" | "replace",
 ): EndpointDocument {
-  const { failure: _failure, checkpoint: _checkpoint, ...kept } = current.endpoint;
+  const before = launch.implicit ? current.endpoint : explicit(current.endpoint);
+  const { failure: _failure, checkpoint: _checkpoint, ...kept } = before;
   const { retryAtMs: _retryAtMs, ...document } = current;
   const scaling = changedScaling(kept.scaling, launch.scaling);
   const endpoint: Endpoint = {

@@ -1,8 +1,10 @@
+import type { Endpoint } from "../../sdk/schema/endpoint.ts";
 import type { EvalRecord, LaunchEval } from "../../sdk/schema/eval.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
 import { checkDataset } from "../datasets/datasets.ts";
-import { resolveModel } from "../gateway/resolve.ts";
+import { acceptImplicit } from "../endpoints/implicit.ts";
+import { resolveModel, type Resolved } from "../gateway/resolve.ts";
 import { launchOnce } from "../records/launch-once.ts";
 import { putFirst } from "../records/update.ts";
 import { redacted } from "../secrets/redacted.ts";
@@ -27,7 +29,11 @@ async function accept(control: Control, id: string, given: LaunchEval): Promise<
   const known = await findEval(control, id);
   if (known) return known.record;
   const spec = redacted(control.secrets, given);
-  const endpoint = await resolveModel(control, spec.endpoint, "endpoint");
+  const resolved = await resolveModel(control, spec.endpoint, {
+    where: "endpoint",
+    splitBy: control.ids.next(),
+  });
+  const endpoint = await endpointOf(control, resolved);
   if (endpoint.state === "failed" || endpoint.state === "stopped" || endpoint.state === "stopping") {
     throw new SpotterError("endpoint_failed", `Endpoint "${endpoint.name}" is ${endpoint.state}.`, {
       where: "endpoint",
@@ -54,6 +60,12 @@ async function accept(control: Control, id: string, given: LaunchEval): Promise<
   const stored = await putFirst(control.store, evalKey(id), document, evalIndexes(record));
   control.wake();
   return stored.record;
+}
+
+async function endpointOf(control: Control, { endpoint, checkpoint }: Resolved): Promise<Endpoint> {
+  if (endpoint !== undefined) return endpoint;
+  if (checkpoint !== undefined) return acceptImplicit(control, checkpoint);
+  throw new SpotterError("model_not_found", "The endpoint leads to nothing.", { where: "endpoint" });
 }
 
 /** Asks an eval to end. One that has ended stays as it is. */

@@ -5,6 +5,7 @@ import { bearerOf } from "../http/authenticate.ts";
 import { isJobToken } from "../jobs/tokens.ts";
 import type { KeyHolder } from "../keys/key-ring.ts";
 import { RefusedRequest } from "./refused-request.ts";
+import type { Resolved } from "./resolve.ts";
 
 /** Who talks: a key (without holder: a page of ours), an eval's container, or nobody that is known. */
 export type ChatCaller =
@@ -35,24 +36,37 @@ export function refuseStranger(control: Control, caller: ChatCaller): void {
   throw noKey();
 }
 
-export function checkAccess(caller: ChatCaller, endpoint: Endpoint): void {
-  if (mayUse(caller, endpoint)) return;
+export function checkAccess(caller: ChatCaller, resolved: Resolved): void {
+  if (mayUse(caller, resolved)) return;
   if (caller.kind === "anonymous") throw noKey();
-  throw new SpotterError("forbidden", `This key may not use endpoint "${endpoint.name}".`, {
+  const name = resolved.endpoint?.name ?? resolved.names[0] ?? "";
+  throw new SpotterError("forbidden", `This key may not use endpoint "${name}".`, {
     hint: "Create a key for it with `spotter key create`.",
   });
 }
 
-export function mayUse(caller: ChatCaller, endpoint: Endpoint): boolean {
-  if (endpoint.public) return true;
+/** A key that lists endpoints may use what it lists by any of its names: its own, an alias, the run. */
+export function mayUse(caller: ChatCaller, { endpoint, names }: Resolved): boolean {
+  if (endpoint?.public) return true;
   switch (caller.kind) {
     case "anonymous":
       return false;
     case "eval":
-      return caller.endpoint === undefined || caller.endpoint === endpoint.name;
-    case "key":
-      return caller.holder?.endpoints?.includes(endpoint.name) ?? true;
+      return caller.endpoint === undefined || caller.endpoint === endpoint?.name;
+    case "key": {
+      const listed = caller.holder?.endpoints;
+      if (listed === undefined) return true;
+      return (
+        (endpoint !== undefined && listed.includes(endpoint.name)) ||
+        names.some((name) => listed.includes(name))
+      );
+    }
   }
+}
+
+/** The same for an endpoint by its own name. */
+export function mayUseEndpoint(caller: ChatCaller, endpoint: Endpoint): boolean {
+  return mayUse(caller, { endpoint, names: [] });
 }
 
 function noKey(): SpotterError {

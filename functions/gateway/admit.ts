@@ -2,11 +2,12 @@ import type { Endpoint } from "../../sdk/schema/endpoint.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
 import type { Admission } from "../keys/limits.ts";
-import { chatCaller, checkAccess, refuseStranger, type ChatCaller } from "./access.ts";
+import { launchImplicit } from "../endpoints/implicit.ts";
+import { chatCaller, checkAccess, mayUseEndpoint, refuseStranger, type ChatCaller } from "./access.ts";
 import { checkRequest, type CheckedRequest, type RequestKind } from "./check-request.ts";
 import { badRequest } from "./refused-request.ts";
 import { replaceModel } from "./replace-model.ts";
-import { resolveModel } from "./resolve.ts";
+import { resolveModel, type Resolved } from "./resolve.ts";
 
 export interface AdmitParams {
   kind: RequestKind;
@@ -39,10 +40,14 @@ export async function admit(control: Control, params: AdmitParams): Promise<Admi
   refuseStranger(control, caller);
   const bytes = await params.read();
   const request = checkRequest(params.kind, bytes);
-  const endpoint = await resolveModel(control, request.model);
-  checkAccess(caller, endpoint);
-  checkEngine(request, endpoint);
+  const resolved = await resolveModel(control, request.model, {
+    splitBy: request.conversation ?? params.requestId,
+    mayList: (each) => mayUseEndpoint(caller, each),
+  });
+  checkAccess(caller, resolved);
+  checkEngine(request, resolved);
   const admission = await counted(control, caller, bytes.byteLength);
+  const endpoint = await endpointOf(control, resolved, admission);
   const body = request.model === endpoint.name ? bytes : replaceModel(bytes, endpoint.name);
   return { ...admission, endpoint, request, body };
 }
@@ -55,11 +60,28 @@ function counted(control: Control, caller: ChatCaller, bytes: number): Promise<A
     : UNCOUNTED;
 }
 
-/** What this engine can never do, so that nothing is woken to say so. */
-function checkEngine({ kind, otherPart }: CheckedRequest, endpoint: Endpoint): void {
+/** A checkpoint that nobody serves gets its endpoint now. */
+async function endpointOf(
+  control: Control,
+  { endpoint, checkpoint, names }: Resolved,
+  { meter }: Admission,
+): Promise<Endpoint> {
+  if (endpoint !== undefined) return endpoint;
+  if (checkpoint === undefined) throw new Error(`${names.join(", ")} led to nothing`);
+  try {
+    return await launchImplicit(control, checkpoint);
+  } catch (error) {
+    meter(undefined);
+    throw error;
+  }
+}
+
+/** What its engine can never do, so that nothing is woken to say so. */
+function checkEngine({ kind, otherPart }: CheckedRequest, { endpoint, names }: Resolved): void {
   if (kind === "embeddings") {
-    throw new SpotterError("route_unsupported", `Endpoint "${endpoint.name}" makes no embeddings.`, {
-      hint: `Its engine is ${endpoint.engine}.`,
+    const name = endpoint?.name ?? names[0];
+    throw new SpotterError("route_unsupported", `Endpoint "${name}" makes no embeddings.`, {
+      hint: "The embedded engine answers /v1/chat/completions, /v1/completions and /tokenize.",
     });
   }
   if (otherPart === undefined) return;

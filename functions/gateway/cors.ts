@@ -1,5 +1,25 @@
-const EXPOSED = "x-request-id, retry-after, x-should-retry";
-const ALWAYS_ALLOWED = "Authorization, Content-Type, X-Request-Id, OpenAI-Organization, OpenAI-Project";
+const RATE_LIMITS = ["limit", "remaining", "reset"].flatMap((what) => [
+  `x-ratelimit-${what}-requests`,
+  `x-ratelimit-${what}-tokens`,
+]);
+const EXPOSED = [
+  ...["x-request-id", "retry-after", "retry-after-ms", "x-should-retry", "openai-processing-ms"],
+  ...["x-spotter-queue-ms", "x-spotter-cold-start"],
+  ...RATE_LIMITS,
+].join(", ");
+
+/** What stock clients send. */
+const STAINLESS = [
+  ...["Arch", "Custom-Poll-Interval", "Helper-Method", "Lang", "OS", "Package-Version", "Poll-Helper"],
+  ...["Raw-Response", "Retry-Count", "Runtime", "Runtime-Version", "Timeout"],
+].map((name) => `X-Stainless-${name}`);
+const ALLOWED = [
+  ...["Authorization", "Content-Type", "X-Request-Id", "OpenAI-Organization", "OpenAI-Project"],
+  ...["Idempotency-Key", ...STAINLESS],
+].join(", ");
+
+/** A header that a page names itself: nothing but names and commas goes back. */
+const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/;
 
 /**
  * Any page may call `/v1`: what protects it is the Bearer key, which a page has to be given. Cookies do not
@@ -12,12 +32,12 @@ export function allowBrowsers(headers: Headers): void {
 
 /** The answer to a preflight. `*` would not cover Authorization (Fetch standard), so headers are listed. */
 export function preflight(askedHeaders: string | undefined): Response {
-  const allowed = askedHeaders === undefined ? ALWAYS_ALLOWED : `${ALWAYS_ALLOWED}, ${askedHeaders}`;
+  const isList = askedHeaders !== undefined && HEADER_NAMES.test(askedHeaders);
   return new Response(null, {
     status: 204,
     headers: {
-      "access-control-allow-methods": "GET, POST, OPTIONS",
-      "access-control-allow-headers": allowed,
+      "access-control-allow-methods": "GET, HEAD, POST, OPTIONS",
+      "access-control-allow-headers": isList ? `${ALLOWED}, ${askedHeaders}` : ALLOWED,
       "access-control-max-age": "86400",
     },
   });

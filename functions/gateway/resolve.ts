@@ -1,46 +1,114 @@
+import type { Checkpoint } from "../../sdk/schema/checkpoint.ts";
 import type { Endpoint } from "../../sdk/schema/endpoint.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
-import { nearestName } from "../../sdk/schema/parse.ts";
+import { pickTarget } from "../aliases/pick-target.ts";
+import { findCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import { isServing } from "../endpoints/transitions.ts";
+import { noEndpoint, notServed, type MayList } from "./model-not-found.ts";
+
+export interface ResolveOptions {
+  /** The field that holds the name, for errors. Default `model`. */
+  where?: string;
+  /** Decides which target of an alias is meant: the same key, the same target. */
+  splitBy?: string;
+  /** Which endpoints errors may name. Default: all. */
+  mayList?: MayList;
+}
+
+/** What a model name means: an endpoint, or a checkpoint that gets one when it is asked for. */
+export interface Resolved {
+  /** The name as asked and those it led to: what a key may list to be let in. */
+  names: string[];
+  endpoint?: Endpoint;
+  checkpoint?: Checkpoint;
+}
 
 /**
- * The endpoint that a model name means: an endpoint's name, a checkpoint `run@step` that an endpoint serves,
- * or a run, which stands for its latest checkpoint. Throws `model_not_found` with near names.
+ * What a model name means: an endpoint; an alias, which leads to one of its targets; a checkpoint `run@step`; a
+ * run, which stands for its latest checkpoint; or `base:run@step` and `base:run`, an adapter of the model that
+ * the endpoint `base` serves. Nothing is launched or woken. Throws `model_not_found` with near names.
  */
-export async function resolveModel(control: Control, model: string, where = "model"): Promise<Endpoint> {
+export async function resolveModel(
+  control: Control,
+  model: string,
+  options: ResolveOptions = {},
+): Promise<Resolved> {
   await control.routes.load();
   const named = control.routes.find(model);
-  if (named !== undefined) return named;
-  if (!NAME.test(model))
-    throw notFound(control, `${model.slice(0, 200)}${model.length > 200 ? "…" : ""}`, where);
-  const checkpoint = model.includes("@") ? model : await control.routes.latestCheckpoint(model);
-  const serving = control.routes.all().filter((endpoint) => endpoint.checkpoint === checkpoint);
-  const found = checkpoint === undefined ? undefined : (serving.find(isServing) ?? serving[0]);
-  if (found !== undefined) return found;
-  throw notFound(control, model, where, checkpoint);
+  if (named !== undefined) return { names: [model], endpoint: named };
+  await control.aliases.load();
+  const alias = control.aliases.find(model);
+  if (alias === undefined) return resolveWeights(control, model, options);
+  const target = pickTarget(alias.targets, `${model}\n${options.splitBy ?? ""}`);
+  if (target === undefined) throw noEndpoint(control, model, options);
+  const endpoint = control.routes.find(target.model);
+  const led =
+    endpoint === undefined
+      ? await resolveWeights(control, target.model, options)
+      : { names: [target.model], endpoint };
+  return { ...led, names: [model, ...led.names] };
+}
+
+async function resolveWeights(control: Control, model: string, options: ResolveOptions): Promise<Resolved> {
+  if (!NAME.test(model)) throw noEndpoint(control, model, options);
+  const colon = model.indexOf(":");
+  const name = model.slice(colon + 1);
+  const id = name.includes("@") ? name : await control.routes.latestCheckpoint(name);
+  if (id === undefined) throw noEndpoint(control, model, options);
+  const base = colon === -1 ? undefined : baseOf(control, model.slice(0, colon), model, options);
+  if (base !== undefined) await checkAdapter(control, base, id, model, options);
+  return { names: [...new Set([model, name, id])], ...(await serving(control, id, model, options)) };
 }
 
 /** What endpoints, runs and checkpoints can be called at all; anything else is no key of the store. */
-const NAME = /^[\w.@/-]{1,300}$/;
+const NAME = /^([\w.-]{1,63}:)?[\w.@/-]{1,300}$/;
 
-function notFound(control: Control, model: string, where: string, checkpoint?: string): SpotterError {
-  return new SpotterError("model_not_found", `There is no endpoint for the model "${model}".`, {
-    where,
-    hint: hintFor(control, model, checkpoint),
-  });
+/** Who serves a checkpoint, or the checkpoint itself where it may be served for the asking. */
+async function serving(
+  control: Control,
+  id: string,
+  model: string,
+  options: ResolveOptions,
+): Promise<Pick<Resolved, "endpoint" | "checkpoint">> {
+  const all = control.routes.all().filter((endpoint) => endpoint.checkpoint === id);
+  const live = all.find(isServing);
+  if (live !== undefined) return { endpoint: live };
+  // One that was launched for the asking is launched again; what people stopped stays so.
+  const over = all.find((endpoint) => endpoint.implicit !== true || endpoint.state !== "stopped");
+  if (over !== undefined) return { endpoint: over };
+  const checkpoint = control.config.servesCheckpoints ? await findCheckpoint(control, id) : undefined;
+  if (checkpoint !== undefined) return { checkpoint };
+  throw notServed(control, model, id, options);
 }
 
-function hintFor(control: Control, model: string, checkpoint: string | undefined): string {
-  if (checkpoint !== undefined)
-    return `No endpoint serves ${checkpoint}: launch one with Endpoint.launch(model, { checkpoint: "${checkpoint}" }).`;
-  const names = control.routes
-    .all()
-    .filter(isServing)
-    .map(({ name }) => name);
-  const near = nearestName(model, names);
-  if (near !== undefined) return `Did you mean "${near}"?`;
-  return names.length === 0
-    ? "No endpoint is running; launch one with Endpoint.launch(model)."
-    : `Running endpoints: ${names.slice(0, 10).join(", ")}.`;
+function baseOf(control: Control, name: string, model: string, options: ResolveOptions): Endpoint {
+  const base = control.routes.find(name);
+  if (base === undefined) throw noEndpoint(control, model, options);
+  return base;
+}
+
+/** An adapter fits the model it was trained from, and none else. */
+async function checkAdapter(
+  control: Control,
+  base: Endpoint,
+  id: string,
+  model: string,
+  options: ResolveOptions,
+): Promise<void> {
+  if (base.checkpoint === id) return;
+  const checkpoint = await findCheckpoint(control, id);
+  if (checkpoint === undefined) throw noEndpoint(control, model, options);
+  if (
+    checkpoint.kind === "lora" &&
+    checkpoint.model.name === base.model.name &&
+    base.checkpoint === undefined
+  )
+    return;
+  const what = checkpoint.kind === "lora" ? `an adapter of ${checkpoint.model.name}` : "no adapter";
+  const serves = base.checkpoint ?? base.model.name;
+  throw new SpotterError("model_not_found", `${id} is ${what}; endpoint "${base.name}" serves ${serves}.`, {
+    where: options.where ?? "model",
+    hint: `Ask for "${id}" itself.`,
+  });
 }

@@ -23,7 +23,7 @@ export interface Admission {
    * To be called once the answer is over, however it ended; undefined: nothing was generated. Later calls change
    * nothing.
    */
-  meter(count: TokenCount | undefined): void;
+  meter: (count: TokenCount | undefined) => void;
 }
 
 export interface Limits {

@@ -1,6 +1,7 @@
 import { RUN_STATES } from "../../sdk/schema/run.ts";
 import type { Status } from "../../sdk/schema/status.ts";
 import type { Control } from "../control.ts";
+import { ENDPOINTS, type EndpointDocument } from "../endpoints/records.ts";
 import { collect } from "../records/update.ts";
 import { RUNS, type RunDocument } from "../runs/records.ts";
 
@@ -22,9 +23,11 @@ export async function liveCounts(control: Control): Promise<{ works: number; end
   const [runs, evals, endpoints] = await Promise.all([
     live<RunDocument>(RUNS),
     live("evals"),
-    live("endpoints"),
+    live<EndpointDocument>(ENDPOINTS),
   ]);
   // A paused run waits for people: nothing needs to be kept up for it.
   const active = runs.filter(({ run }) => run.state !== "paused");
-  return { works: active.length + evals.length, endpoints: endpoints.length };
+  // Nobody launched these: while they sleep, nobody waits for them.
+  const kept = endpoints.filter(({ endpoint }) => !endpoint.implicit || endpoint.desired > 0);
+  return { works: active.length + evals.length, endpoints: kept.length };
 }

@@ -53,6 +53,8 @@ export const endpoint = z.object({
   checkpoint: z.optional(checkpointId),
   engine: z.enum(["onnx"]),
   public: z.boolean(),
+  /** Launched because somebody chatted with its checkpoint by name, not by a launch. */
+  implicit: z.optional(z.boolean()),
   state: endpointState,
   /** Counts identities this name has had; replicas of older ones are drained. */
   revision: nonNegativeInt,

@@ -8,8 +8,10 @@ import { testPlane } from "../fakes/control-plane.ts";
 const OPEN = [
   "GET /", // leads to /ui, which asks for the session
   "GET /health", // says the version and nothing else
+  "GET /healthz", // the same, where gateways are asked
   "GET /ui/assets/:hash/:name", // the program's own script, stylesheet and icon
   "GET /ui/open", // the one-time code is the credential
+  "OPTIONS /tokenize", // as below
   "OPTIONS /v1/*", // browsers send no credentials with a preflight
 ];
 

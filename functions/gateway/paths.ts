@@ -1,0 +1,17 @@
+import { getPath } from "hono/utils/url";
+
+/** What OpenAI clients ask for when their base URL lacks `/v1`, or has another path in front. */
+const NEAR_MISS = /^(?!\/(?:ui|jobs)\/).*\/(?:chat\/completions|completions|embeddings|responses)$/;
+
+/** Whether OpenAI clients are talked to here, with their errors and open to every browser page. */
+export function isGatewayPath(path: string): boolean {
+  return path.startsWith("/v1/") || path === "/v1" || path === "/tokenize" || NEAR_MISS.test(path);
+}
+
+/** The path that routes match: base URLs with a slash at the end make doubled ones, and clients add more. */
+export function routedPath(request: Request): string {
+  const path = getPath(request);
+  if (!path.includes("//") && !path.endsWith("/")) return path;
+  const plain = path.replaceAll(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "");
+  return isGatewayPath(plain) ? plain : path;
+}
