@@ -139,7 +139,8 @@ export class EngineHost {
 
   #add(request: GenerateRequest, listener: SequenceListener, mask?: TokenMask): () => void {
     const abort = this.#scheduler.add(request, listener, mask);
-    this.#decoding ??= this.#decode();
+    // A request that wants no token is never queued; nothing would ever be decoded again.
+    if (this.#scheduler.busy) this.#decoding ??= this.#decode();
     return abort;
   }
 

@@ -66,11 +66,16 @@ function generate(id: number, request: GenerateRequest, stream: boolean): void {
 
 /** Collects a request's tokens; those of one decode step leave in one message with everybody's. */
 function listener(id: number, { topLogprobs = 0 }: GenerateRequest, stream: boolean): SequenceListener {
-  const whole: TokenChunk = { ids: [], logprobs: [], ...(topLogprobs > 0 ? { topLogprobs: [] } : {}) };
+  const empty = (): TokenChunk => ({
+    ids: [],
+    logprobs: [],
+    ...(topLogprobs > 0 ? { topLogprobs: [] } : {}),
+  });
+  const whole = empty();
   return {
     onPrompt(prompt) {
       whole.prompt = prompt;
-      if (stream) news.push({ id, chunk: { ids: [], logprobs: [], prompt } });
+      if (stream) news.push({ id, chunk: { ...empty(), prompt } });
     },
     onToken(token, logprob, alternatives) {
       whole.ids.push(token);

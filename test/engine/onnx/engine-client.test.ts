@@ -65,6 +65,25 @@ describe("startEngine", () => {
     expect(streamed.topLogprobs).toHaveLength(8);
   });
 
+  it("goes on after a request that wants no token", async () => {
+    expect(await engine.generate({ ...request, maxNewTokens: 0 })).toMatchObject({ ids: [] });
+    expect((await engine.generate(request)).ids).toHaveLength(8);
+  });
+
+  it("reports the prompt once, before the tokens", async () => {
+    const chunks: TokenChunk[] = [];
+    const asked = { ...request, promptLogprobs: 1, maxNewTokens: 2 };
+    const whole = await engine.generate(asked, { onTokens: (chunk) => chunks.push(chunk) });
+    expect(chunks.map(({ ids, prompt }) => [ids.length, prompt !== undefined])).toEqual([
+      [0, true],
+      [1, false],
+      [1, false],
+    ]);
+    expect(whole.prompt).toEqual(chunks[0]?.prompt);
+    expect(whole.prompt).toMatchObject({ cachedTokens: 0 });
+    expect(whole.prompt?.logprobs).toHaveLength(3);
+  });
+
   it("scores what it sampled as it sampled it", async () => {
     const { ids, logprobs } = await engine.generate({ ...request, temperature: 0.7 });
     const [scores] = await engine.score([[...request.promptIds, ...ids]], "policy", 0.7);
