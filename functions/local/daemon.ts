@@ -2,6 +2,7 @@ import type { Server } from "node:http";
 import type { DaemonFile } from "../../sdk/schema/status.ts";
 import { createControlPlane, type ControlPlane } from "../app.ts";
 import { newKey } from "../keys/key-ring.ts";
+import type { Tracing } from "../observability/tracing.ts";
 import { readDaemonFile, removeDaemonFile, writeDaemonFile } from "./daemon-file.ts";
 import { createHttpServer } from "./http-server.ts";
 import { listen } from "./listen.ts";
@@ -25,6 +26,7 @@ interface Daemon {
   deps: LocalDeps;
   plane: ControlPlane;
   server: Server;
+  tracing: Tracing | undefined;
 }
 
 /** Runs the daemon of a state folder until it is told to end, and leaves nothing behind. */
@@ -39,7 +41,9 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   const ended = new Promise<void>((resolve) => (end = resolve));
   const plane = createControlPlane(deps, { rootKeyHash: hash, shutdown: () => end() });
   const server = createHttpServer(plane);
-  const daemon: Daemon = { lock, deps, plane, server };
+  const tracing = await tracingFor(process.env, deps.config.version);
+  if (tracing !== undefined) plane.control.observer.add(tracing);
+  const daemon: Daemon = { lock, deps, plane, server, tracing };
   for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => end());
 
   port = await listen(server, { port: options.port, lastPort });
@@ -66,8 +70,17 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   await shutDown(daemon, options.home);
 }
 
+/** OpenTelemetry's own variables say whether and where traces go; its packages are loaded only then. */
+async function tracingFor(environment: NodeJS.ProcessEnv, version: string): Promise<Tracing | undefined> {
+  const endpoint =
+    environment["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] || environment["OTEL_EXPORTER_OTLP_ENDPOINT"];
+  if (!endpoint || environment["OTEL_SDK_DISABLED"] === "true") return undefined;
+  const { createTracing } = await import("../observability/tracing.ts");
+  return createTracing({ version });
+}
+
 /** Containers end while the server still answers: what they save on the way out must arrive. */
-async function shutDown({ lock, deps, plane, server }: Daemon, home: string): Promise<void> {
+async function shutDown({ lock, deps, plane, server, tracing }: Daemon, home: string): Promise<void> {
   removeDaemonFile(home);
   await plane.autoscaler.close();
   await plane.reconciler.close();
@@ -77,6 +90,7 @@ async function shutDown({ lock, deps, plane, server }: Daemon, home: string): Pr
   server.closeIdleConnections();
   await closed;
   await plane.close();
+  await tracing?.close();
   await deps.close();
   lock.release();
 }

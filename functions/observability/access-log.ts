@@ -16,10 +16,11 @@ export function accessLog(log: Log): RequestSink {
  * only the key's id.
  */
 function accessLine(record: RequestRecord): Record<string, unknown> {
-  const { requestId, route, endpoint, replica, keyId, status, code, coldStart, tokens } = record;
+  const { requestId, method, route, endpoint, replica, keyId, status, code, coldStart, tokens } = record;
   const { startedAtMs, queuedAtMs, admittedAtMs, firstByteAtMs, endedAtMs } = record;
   return {
     requestId,
+    method,
     route,
     endpoint,
     replica,

@@ -7,6 +7,7 @@ export function observe(control: Pick<Control, "observer">, c: Context, route: s
   const seen = control.observer.begin({
     requestId: (c.get as (key: string) => string | undefined)("requestId") ?? "none",
     route,
+    method: c.req.method,
     traceparent: c.req.header("traceparent"),
     tracestate: c.req.header("tracestate"),
   });

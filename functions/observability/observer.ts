@@ -24,6 +24,8 @@ export interface ObservedRequest {
   requestId: string;
   /** The route's pattern, never the path as sent: it becomes a label. */
   route: string;
+  /** Default "POST", the gateway's. */
+  method?: string;
   /** The client's own, for distributed traces (W3C Trace Context). */
   traceparent?: string | undefined;
   tracestate?: string | undefined;
@@ -64,6 +66,7 @@ export interface TokenCounts {
 export interface RequestRecord {
   requestId: string;
   route: string;
+  method: string;
   endpoint?: string;
   keyId?: string;
   replica?: string;
@@ -114,6 +117,7 @@ class Watched implements Observation {
     this.#record = {
       requestId: request.requestId,
       route: request.route,
+      method: request.method ?? "POST",
       status: 0,
       startedAtMs,
       endedAtMs: startedAtMs,

@@ -21,13 +21,13 @@ export function requestMetrics(
   const requests = new Counter({
     name: "spotter_requests_total",
     help: "Finished requests. 499: the client went away first.",
-    labelNames: ["route", "endpoint", "status"],
+    labelNames: ["method", "route", "endpoint", "status"],
     registers,
   });
   const duration = new Histogram({
     name: "spotter_request_duration_seconds",
     help: "From the request's head to the last byte of the answer.",
-    labelNames: ["route", "endpoint"],
+    labelNames: ["method", "route", "endpoint"],
     buckets: DURATION_S,
     registers,
   });
@@ -60,9 +60,9 @@ export function requestMetrics(
 
   return (record) => {
     const endpoint = boundedName(known, record.endpoint);
-    const { route, status, startedAtMs, queuedAtMs, firstByteAtMs, endedAtMs } = record;
-    requests.inc({ route, endpoint, status });
-    duration.observe({ route, endpoint }, seconds(startedAtMs, endedAtMs));
+    const { method, route, status, startedAtMs, queuedAtMs, firstByteAtMs, endedAtMs } = record;
+    requests.inc({ method, route, endpoint, status });
+    duration.observe({ method, route, endpoint }, seconds(startedAtMs, endedAtMs));
     if (record.endpoint === undefined) return;
     if (firstByteAtMs !== undefined) firstToken.observe({ endpoint }, seconds(startedAtMs, firstByteAtMs));
     if (queuedAtMs !== undefined)

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,9 +19,9 @@ interface Started {
   file: () => Promise<DaemonFile>;
 }
 
-function start(args: string[], home = newHome()): Started {
+function start(args: string[], home = newHome(), more: Record<string, string> = {}): Started {
   const child = spawn(process.execPath, ["--no-warnings", PROGRAM, ...args], {
-    env: { ...process.env, SPOTTER_HOME: home },
+    env: { ...process.env, SPOTTER_HOME: home, ...more },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
@@ -63,6 +64,38 @@ describe("the daemon", () => {
     expect((await fetch(`${file.url}/shutdown`, { method: "POST", headers })).status).toBe(200);
     expect(await daemon.exited).toBe(0);
     expect(existsSync(join(daemon.home, "daemon.json"))).toBe(false);
+  }, 30_000);
+
+  it("logs each request of the gateway with its id and no key, and sends its trace where OTLP is configured", async () => {
+    const bodies: string[] = [];
+    const collector = createHttpServer((request, response) => {
+      request.setEncoding("utf8").on("data", (text: string) => bodies.push(text));
+      request.on("end", () => response.end("{}"));
+    });
+    await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void collector.close());
+    const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+    const daemon = start(["--port", "0"], newHome(), { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
+    const { url, adminKey } = await daemon.file();
+    const headers = { authorization: `Bearer ${adminKey}`, "x-request-id": "mine.1" };
+    const body = JSON.stringify({ model: "nobody", messages: [{ role: "user", content: "secret words" }] });
+    const answer = await fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body });
+    expect(answer.status).toBe(404);
+    expect(answer.headers.get("x-request-id")).toBe("mine.1");
+    daemon.child.kill("SIGTERM");
+    expect(await daemon.exited).toBe(0);
+    const log = readFileSync(join(daemon.home, "daemon.log"), "utf8");
+    const line = log.split("\n").find((text) => text.includes('"mine.1"'));
+    expect(JSON.parse(line ?? "{}")).toMatchObject({
+      level: "info",
+      message: "request",
+      route: "/v1/chat/completions",
+      status: 404,
+      code: "model_not_found",
+    });
+    expect(log).not.toContain("secret words");
+    expect(log).not.toContain(adminKey);
+    expect(bodies.join("")).toContain('"POST /v1/chat/completions"');
   }, 30_000);
 
   it("has a new admin key at each start, and the state and port of the last one after a crash", async () => {

@@ -43,7 +43,7 @@ describe("GET /metrics", () => {
     seen.end(200);
     chat(plane, "base").end(499);
     const metrics = await scrape(plane);
-    const label = '{route="/v1/chat/completions",endpoint="base"';
+    const label = '{method="POST",route="/v1/chat/completions",endpoint="base"';
     expect(metrics.get(`spotter_requests_total${label},status="200"}`)).toBe(1);
     expect(metrics.get(`spotter_requests_total${label},status="499"}`)).toBe(1);
     expect(metrics.get(`spotter_request_duration_seconds_sum${label}}`)).toBe(5);
@@ -99,9 +99,13 @@ describe("GET /metrics", () => {
     const metrics = await scrape(plane);
     const names = [...metrics.keys()].filter((name) => name.startsWith("spotter_requests_total"));
     expect(names.join("\n")).not.toMatch(/run-a|nowhere|guessed-name/);
-    expect(metrics.get('spotter_requests_total{route="/runs/:id",endpoint="",status="404"}')).toBe(2);
-    expect(metrics.get('spotter_requests_total{route="unknown",endpoint="",status="404"}')).toBe(3);
-    const other = '{route="/v1/chat/completions",endpoint="other",status="200"}';
+    expect(
+      metrics.get('spotter_requests_total{method="GET",route="/runs/:id",endpoint="",status="404"}'),
+    ).toBe(2);
+    expect(metrics.get('spotter_requests_total{method="GET",route="unknown",endpoint="",status="404"}')).toBe(
+      3,
+    );
+    const other = '{method="POST",route="/v1/chat/completions",endpoint="other",status="200"}';
     expect(metrics.get(`spotter_requests_total${other}`)).toBe(50);
     expect(names.length).toBeLessThan(MAX_ENDPOINTS + 10);
   });

@@ -34,6 +34,7 @@ describe("the observer of requests", () => {
         message: "request",
         fields: {
           requestId: "req-1",
+          method: "POST",
           route: "/v1/chat/completions",
           endpoint: "base",
           replica: "serve-base-r1-1",
