@@ -2,6 +2,7 @@ import type {
   ChatAssistantMessage,
   ChatChunk,
   ChatCompletion,
+  ChatDelta,
   ChatFinishReason,
   ChatLogprob,
   ChatToolCall,
@@ -56,7 +57,8 @@ export interface ChatStreamDelta {
   role?: "assistant";
   content?: string;
   reasoningContent?: string;
-  toolCalls?: (Partial<ChatToolCall> & { index: number })[];
+  /** A call's id and name come first, then fragments of its arguments; join them by `index`. */
+  toolCalls?: NonNullable<ChatDelta["tool_calls"]>;
   finishReason?: ChatFinishReason;
   logprobs?: ChatLogprob[];
   /** On the last piece. */

@@ -1,36 +1,46 @@
-import { chatRequest, type ChatRequest } from "../../sdk/schema/chat.ts";
-import type { ResponseFamily } from "../../sdk/schema/parse-response.ts";
+import { chatRequest } from "../../sdk/schema/chat.ts";
+import type { ResponseFamily, ResponseStreamOptions } from "../../sdk/schema/response-stream.ts";
 import type { TextModel } from "../onnx/text/text-model.ts";
 import { checkBody } from "./check-body.ts";
 import { flattenMessages } from "./flatten-messages.ts";
+import { answerGrammar } from "./output/answer-grammar.ts";
+import { checkConversation } from "./output/check-conversation.ts";
+import { readToolUse } from "./output/tool-choice.ts";
 import { readSampling, type Sampling } from "./read-sampling.ts";
 import { RequestError } from "./request-error.ts";
 
-/** A chat or completion request as the engine is asked. */
-export interface AnswerRequest extends Sampling {
+/** A chat or completion request as the engine is asked, and how what it says is read. */
+export interface AnswerRequest extends Sampling, ResponseStreamOptions {
   family: ResponseFamily;
-  /** Take tool calls out of the text. */
-  tools: boolean;
-  /** The prompt ends inside the reasoning. */
-  startsInReasoning: boolean;
+  /** A tool was asked for by name, so that a call is no news: the answer ends with `stop`. Default: false. */
+  named?: boolean;
 }
 
 /** Checks a chat request and renders its prompt. Throws {@link RequestError} or SpotterError. */
 export function readChatRequest(body: unknown, text: TextModel): AnswerRequest {
   const request = checkBody(chatRequest, body);
-  refuseUnsupported(request);
-  if (text.chatTemplate === undefined) {
+  const use = readToolUse(request);
+  checkConversation(request.messages);
+  const { chatTemplate } = text;
+  if (chatTemplate === undefined) {
     throw new RequestError("This model has no chat template; use /v1/completions.", { param: "messages" });
   }
-  const tools = request.tool_choice === "none" ? undefined : request.tools;
-  const prompt = text.chatTemplate.render(flattenMessages(request.messages), {
-    tools,
+  const prompt = chatTemplate.render(flattenMessages(request.messages), {
+    tools: use.tools,
     variables: request.chat_template_kwargs,
   });
+  const sampling = readSampling(request, [encodePrompt(prompt, text, "messages")], text, "messages");
+  const grammar = answerGrammar(request, use, chatTemplate, prompt);
   return {
-    ...readSampling(request, [encodePrompt(prompt, text, "messages")], text, "messages"),
+    ...sampling,
+    generate: { ...sampling.generate, ...(grammar && { grammar }) },
     family: text.responseFamily,
-    tools: (tools?.length ?? 0) > 0,
+    tools: use.tools.length > 0,
+    toolNames: use.tools.map((tool) => tool.function.name),
+    single: use.tools.length > 0 && use.single,
+    named: use.named,
+    // In JSON that was asked for, a tag is a string like any other.
+    tagsFirst: grammar !== undefined,
     startsInReasoning: prompt.trimEnd().endsWith("<think>"),
   };
 }
@@ -48,20 +58,4 @@ export function encodePrompt(
       `${Buffer.byteLength(prompt)} bytes has far more. Shorten it.`,
     { code: "context_length_exceeded", param },
   );
-}
-
-/** What would change the answer and is not there must be refused, not ignored. */
-function refuseUnsupported(request: ChatRequest): void {
-  const { tool_choice: choice, response_format: format } = request;
-  if (choice !== undefined && choice !== null && choice !== "auto" && choice !== "none") {
-    throw unsupported("tool_choice", "this engine cannot force a tool call; use 'auto' or 'none'");
-  }
-  const formatType = format?.type ?? "text";
-  if (formatType !== "text") {
-    throw unsupported("response_format", `this engine cannot force ${JSON.stringify(formatType)}`);
-  }
-}
-
-function unsupported(param: string, why: string): RequestError {
-  return new RequestError(`Unsupported value for '${param}': ${why}.`, { code: "unsupported_value", param });
 }

@@ -1,6 +1,6 @@
 import type { ChatFinishReason, ChatLogprob } from "../../sdk/schema/chat.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
-import type { ResponsePart } from "../../sdk/schema/parse-response.ts";
+import type { StreamPart } from "../../sdk/schema/response-stream.ts";
 import type { EngineApi, GenerateResult, TokenChunk } from "../onnx/engine-api.ts";
 import { choiceSeed } from "../onnx/sample/seeded.ts";
 import type { TextModel } from "../onnx/text/text-model.ts";
@@ -10,7 +10,7 @@ import { Choice } from "./choice.ts";
 /** News of one choice. The last of each has `finish`. */
 export interface AnswerEvent {
   index: number;
-  parts: ResponsePart[];
+  parts: StreamPart[];
   logprobs: ChatLogprob[];
   /** The tokens themselves; where `rawTokens` asks for them. */
   raw?: TokenChunk;
@@ -96,8 +96,8 @@ async function answer(
     if (rawTokens || event.parts.length > 0 || event.logprobs.length > 0) tell({ index, ...event, ...raw });
     if (choice.stopped) enough.abort();
   };
-  // Tokens one by one cost messages; a whole answer without stop strings needs none of them early.
-  const early = request.stream || request.stops.length > 0;
+  // Tokens one by one cost messages; a whole answer that nothing can stop needs none of them early.
+  const early = request.stream || request.stops.length > 0 || request.single === true;
   let reason: GenerateResult["finishReason"] = "stop";
   try {
     const result = await engine.generate(
@@ -107,7 +107,7 @@ async function answer(
     if (!early) take(result);
     reason = result.finishReason;
   } catch (error) {
-    // Cut off by a stop string: what is there is the answer.
+    // Cut off by a stop string or a call: what is there is the answer.
     const cutOff = choice.stopped && SpotterError.is(error) && error.code === "user_cancelled";
     if (!cutOff || signal.aborted) throw error;
   }

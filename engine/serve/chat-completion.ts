@@ -1,16 +1,8 @@
-import type {
-  ChatAssistantMessage,
-  ChatChunk,
-  ChatCompletion,
-  ChatDelta,
-  ChatFinishReason,
-  ChatLogprob,
-  ChatToolCall,
-} from "../../sdk/schema/chat.ts";
-import type { ResponsePart } from "../../sdk/schema/parse-response.ts";
-import type { ToolCall } from "../../sdk/schema/rollout.ts";
+import type { ChatChunk, ChatCompletion, ChatFinishReason, ChatLogprob } from "../../sdk/schema/chat.ts";
 import type { AnswerRequest } from "./answer-request.ts";
 import type { AnswerEvent } from "./answers.ts";
+import { Deltas } from "./output/deltas.ts";
+import { MessageBuilder } from "./output/message.ts";
 import { UsageCounter } from "./usage.ts";
 
 /** What all parts of one answer say about themselves. */
@@ -23,10 +15,7 @@ export interface AnswerHead {
 type Events = AsyncGenerator<AnswerEvent[], void, void>;
 
 interface Said {
-  index: number;
-  content: string;
-  reasoning: string;
-  calls: ChatToolCall[];
+  message: MessageBuilder;
   logprobs: ChatLogprob[];
   finish: ChatFinishReason;
 }
@@ -38,11 +27,8 @@ export async function chatCompletion(
   events: Events,
   newId: () => string,
 ): Promise<ChatCompletion> {
-  const choices = Array.from({ length: request.choices }, (_, index): Said => ({
-    index,
-    content: "",
-    reasoning: "",
-    calls: [],
+  const choices = Array.from({ length: request.choices }, (): Said => ({
+    message: new MessageBuilder(newId),
     logprobs: [],
     finish: "stop",
   }));
@@ -52,11 +38,7 @@ export async function chatCompletion(
       counter.take(event);
       const choice = choices[event.index];
       if (choice === undefined) continue;
-      for (const part of event.parts) {
-        if (part.type === "content") choice.content += part.text;
-        else if (part.type === "reasoning") choice.reasoning += part.text;
-        else choice.calls.push(toolCall(part.call, newId));
-      }
+      for (const part of event.parts) choice.message.take(part, event.finish?.reason);
       choice.logprobs.push(...event.logprobs);
       choice.finish = event.finish?.reason ?? choice.finish;
     }
@@ -64,11 +46,11 @@ export async function chatCompletion(
   return {
     ...head,
     object: "chat.completion",
-    choices: choices.map((said) => ({
-      index: said.index,
-      message: message(said),
-      logprobs: request.logprobs ? { content: said.logprobs } : null,
-      finish_reason: said.finish,
+    choices: choices.map(({ message, logprobs, finish }, index) => ({
+      index,
+      message: message.message(),
+      logprobs: request.logprobs ? { content: logprobs } : null,
+      finish_reason: finish,
     })),
     usage: counter.usage(),
   };
@@ -87,17 +69,17 @@ export async function* chatChunks(
     choices,
     ...(request.includeUsage ? { usage: null } : {}),
   });
-  const toolCalls = Array.from({ length: request.choices }, () => 0);
+  const sayings = Array.from({ length: request.choices }, () => new Deltas(newId));
   const counter = new UsageCounter(request);
   try {
-    yield toolCalls.map((_, index) =>
+    yield sayings.map((_, index) =>
       chunk([{ index, delta: { role: "assistant", content: "" }, finish_reason: null }]),
     );
     for await (const batch of events) {
       yield batch.flatMap((event) => {
         const { index, logprobs, finish } = event;
         counter.take(event);
-        const deltas = event.parts.map((part) => delta(part, newId, () => nextOf(toolCalls, index)));
+        const deltas = event.parts.flatMap((part) => sayings[index]?.of(part) ?? []);
         if (deltas.length === 0 && logprobs.length > 0) deltas.push({});
         const chunks = deltas.map((item, at) =>
           // Once, though a chunk of tokens may say several things.
@@ -113,46 +95,10 @@ export async function* chatChunks(
   }
 }
 
-/** Counts up. */
-function nextOf(counters: number[], index: number): number {
-  const value = counters[index] ?? 0;
-  counters[index] = value + 1;
-  return value;
-}
-
 function given(
   request: AnswerRequest,
   logprobs: ChatLogprob[],
 ): { logprobs?: { content: ChatLogprob[] } | null } {
   if (!request.logprobs) return {};
   return { logprobs: logprobs.length > 0 ? { content: logprobs } : null };
-}
-
-function delta(part: ResponsePart, newId: () => string, nextIndex: () => number): ChatDelta {
-  switch (part.type) {
-    case "content":
-      return { content: part.text };
-    case "reasoning":
-      return { reasoning_content: part.text };
-    case "tool-call":
-      return { tool_calls: [{ index: nextIndex(), ...toolCall(part.call, newId) }] };
-  }
-}
-
-function message({ content, reasoning, calls }: Said): ChatAssistantMessage {
-  return {
-    role: "assistant",
-    content: content === "" && calls.length > 0 ? null : content,
-    ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
-  };
-}
-
-function toolCall(call: ToolCall, newId: () => string): ChatToolCall {
-  const input = call.arguments;
-  return {
-    id: `call_${newId()}`,
-    type: "function",
-    function: { name: call.name, arguments: typeof input === "string" ? input : JSON.stringify(input) },
-  };
 }

@@ -1,5 +1,5 @@
 import type { ChatFinishReason, ChatLogprob } from "../../sdk/schema/chat.ts";
-import { ResponseParser, type ResponsePart } from "../../sdk/schema/parse-response.ts";
+import { ResponseStream, type StreamPart } from "../../sdk/schema/response-stream.ts";
 import type { TokenAlternative, TokenChunk } from "../onnx/engine-api.ts";
 import { StopStrings } from "../onnx/text/stop-strings.ts";
 import type { StreamDecoder } from "../onnx/text/stream-decoder.ts";
@@ -12,7 +12,7 @@ export class Choice {
   readonly #request: AnswerRequest;
   readonly #decoder: StreamDecoder;
   readonly #stops: StopStrings;
-  readonly #parser: ResponseParser;
+  readonly #parser: ResponseStream;
   #calls = 0;
   /** Tokens generated. */
   tokens = 0;
@@ -24,16 +24,16 @@ export class Choice {
     this.#request = request;
     this.#decoder = text.tokenizer.stream();
     this.#stops = new StopStrings(request.stops);
-    this.#parser = new ResponseParser(request);
+    this.#parser = new ResponseStream(request);
   }
 
-  /** A stop string was seen: nothing more is wanted. */
+  /** A stop string was seen, or the only call: nothing more is wanted. */
   get stopped(): boolean {
-    return this.#stops.stopped;
+    return this.#stops.stopped || this.#parser.over;
   }
 
-  push(chunk: TokenChunk): { parts: ResponsePart[]; logprobs: ChatLogprob[] } {
-    const parts: ResponsePart[] = [];
+  push(chunk: TokenChunk): { parts: StreamPart[]; logprobs: ChatLogprob[] } {
+    const parts: StreamPart[] = [];
     const logprobs: ChatLogprob[] = [];
     this.cachedTokens = chunk.prompt?.cachedTokens ?? this.cachedTokens;
     for (const [index, id] of chunk.ids.entries()) {
@@ -51,15 +51,19 @@ export class Choice {
   }
 
   /** The rest, and why it ended. */
-  end(reason: "stop" | "length"): { parts: ResponsePart[]; finish: ChatFinishReason } {
+  end(reason: "stop" | "length"): { parts: StreamPart[]; finish: ChatFinishReason } {
     const rest = this.stopped ? "" : this.#stops.push(this.#decoder.end());
     const parts = this.#count([...this.#parser.push(rest + this.#stops.end()), ...this.#parser.end()]);
-    const stopped = this.stopped || reason === "stop";
-    return { parts, finish: stopped && this.#calls > 0 ? "tool_calls" : stopped ? "stop" : "length" };
+    if (reason === "length" && !this.stopped) return { parts, finish: "length" };
+    return { parts, finish: this.#calls > 0 && this.#request.named !== true ? "tool_calls" : "stop" };
   }
 
-  #count(parts: ResponsePart[]): ResponsePart[] {
-    for (const part of parts) if (part.type === "tool-call") this.#calls++;
+  /** Who reads a stream was told of a call before it was whole. */
+  #count(parts: StreamPart[]): StreamPart[] {
+    for (const part of parts) {
+      const counts = this.#request.stream ? "call" : "call-end";
+      if (part.type === counts && !("how" in part && part.how !== "complete")) this.#calls++;
+    }
     return parts;
   }
 

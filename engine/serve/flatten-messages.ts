@@ -2,16 +2,29 @@ import type { ChatMessage } from "../../sdk/schema/rollout.ts";
 import { RequestError } from "./request-error.ts";
 
 /**
- * Messages as text-only chat templates take them: parts joined to one string, `developer` said as `system`.
- * Other keys (tool calls, reasoning) stay.
+ * Messages as text-only chat templates take them: parts joined to one string, `developer` said as `system`,
+ * reasoning as `reasoning_content`, and no `tool_calls` where there are none, for templates ask whether there
+ * is the key. Other keys stay.
  */
 export function flattenMessages(messages: readonly ChatMessage[]): ChatMessage[] {
   return messages.map((message, index) => {
-    const role = message.role === "developer" ? "system" : message.role;
-    if (!Array.isArray(message.content)) return { ...message, role };
-    const parts = message.content.map((part, at) => textOf(part, `messages[${index}].content[${at}]`));
-    return { ...message, role, content: parts.join("") };
+    const { tool_calls: calls, reasoning, reasoning_content: thought, ...rest } = message as Message;
+    const said = thought ?? reasoning;
+    return {
+      ...rest,
+      role: message.role === "developer" ? "system" : message.role,
+      content: contentOf(message, `messages[${index}].content`),
+      ...(typeof said === "string" ? { reasoning_content: said } : {}),
+      ...(Array.isArray(calls) && calls.length > 0 ? { tool_calls: calls } : {}),
+    };
   });
+}
+
+type Message = ChatMessage & Record<"tool_calls" | "reasoning" | "reasoning_content", unknown>;
+
+function contentOf({ content }: ChatMessage, path: string): string | null {
+  if (!Array.isArray(content)) return content ?? null;
+  return content.map((part, at) => textOf(part, `${path}[${at}]`)).join("");
 }
 
 function textOf(part: unknown, path: string): string {

@@ -73,6 +73,7 @@ export interface ChatToolCall {
 export interface ChatAssistantMessage {
   role: "assistant";
   content: string | null;
+  refusal?: null;
   reasoning_content?: string;
   tool_calls?: ChatToolCall[];
 }
@@ -112,7 +113,11 @@ export interface ChatDelta {
   role?: "assistant";
   content?: string;
   reasoning_content?: string;
-  tool_calls?: (Partial<ChatToolCall> & { index: number })[];
+  /** The first of a call has its id, type and name, those after it only fragments of its arguments. */
+  tool_calls?: (Partial<Omit<ChatToolCall, "function">> & {
+    index: number;
+    function?: Partial<ChatToolCall["function"]>;
+  })[];
 }
 
 export interface ChatChunk {

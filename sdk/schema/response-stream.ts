@@ -41,6 +41,8 @@ export interface ResponseStreamOptions {
   toolNames?: readonly string[] | undefined;
   /** Nothing after the first call is wanted. Default: false. */
   single?: boolean | undefined;
+  /** Content is content to its end: tags count only before it begins, and after a call. Default: false. */
+  tagsFirst?: boolean | undefined;
   /** The prompt already opened the reasoning, so the answer begins inside it. Default: false. */
   startsInReasoning?: boolean | undefined;
 }
@@ -60,7 +62,7 @@ type State = "content" | "reasoning" | "call" | "broken" | "after-call" | "bare"
 export class ResponseStream {
   readonly #options: ResponseStreamOptions;
   /** Tags that may come in content. */
-  readonly #tags: readonly string[];
+  #tags: readonly string[];
   #state: State = "content";
   #pending = "";
   /** Whether white space at the front is dropped: after a tag, and where reasoning begins. */
@@ -102,6 +104,7 @@ export class ResponseStream {
   #advance(parts: StreamPart[], last: boolean): boolean {
     switch (this.#state) {
       case "content":
+        if (this.#options.tagsFirst === true) this.#dropTags();
         return this.#advanceText("content", this.#tags, parts, last);
       case "reasoning":
         return this.#advanceText("reasoning", ["</think>"], parts, last);
@@ -117,6 +120,13 @@ export class ResponseStream {
         this.#pending = "";
         return false;
     }
+  }
+
+  /** Once content has begun with something else. */
+  #dropTags(): void {
+    const start = this.#pending.trimStart();
+    if (start === "" || this.#tags.some((tag) => tag.startsWith(start) || start.startsWith(tag))) return;
+    this.#tags = [];
   }
 
   #advanceText(

@@ -19,6 +19,8 @@ export class ChatTemplate {
   readonly #default: Template;
   readonly #withTools: Template;
   readonly #globals: Record<string, unknown>;
+  /** The template asks whether a message has content, and tells calls by its absence. */
+  readonly #asksForNone: boolean;
   /** The text of the template, which tells how the model writes tool calls. */
   readonly source: string;
 
@@ -35,6 +37,7 @@ export class ChatTemplate {
     this.#default = parse(plain);
     this.#withTools = this.source === plain ? this.#default : parse(this.source);
     this.#globals = globals;
+    this.#asksForNone = /content['"\])]*\s+is\s+(not\s+)?none/.test(this.source);
   }
 
   /** @throws SpotterError `chat_template_failed` with what the template objects to. */
@@ -45,7 +48,7 @@ export class ChatTemplate {
       return template.render({
         ...this.#globals,
         ...options.variables,
-        messages: messages.map(withParsedArguments),
+        messages: messages.map((message) => withParsedArguments(this.#withContent(message))),
         ...(tools === undefined ? {} : { tools }),
         add_generation_prompt: options.addGenerationPrompt ?? true,
       });
@@ -57,6 +60,12 @@ export class ChatTemplate {
         cause,
       });
     }
+  }
+
+  /** Most templates join or search the content, which is not there beside tool calls. */
+  #withContent(message: ChatMessage): ChatMessage {
+    const { content = null } = message;
+    return { ...message, content: content === null && !this.#asksForNone ? "" : content };
   }
 }
 

@@ -21,7 +21,12 @@ describe("a chat completion", () => {
       created: CREATED_MS / 1000,
       model: "haiku",
       choices: [
-        { index: 0, message: { role: "assistant", content: "Hello" }, logprobs: null, finish_reason: "stop" },
+        {
+          index: 0,
+          message: { role: "assistant", content: "Hello", refusal: null },
+          logprobs: null,
+          finish_reason: "stop",
+        },
       ],
       usage: {
         prompt_tokens: 5,
@@ -136,7 +141,7 @@ describe("a chat completion", () => {
               {
                 id: expect.stringMatching(/^call_/) as string,
                 type: "function",
-                function: { name: "add", arguments: '{"a":1}' },
+                function: { name: "add", arguments: '{"a": 1}' },
               },
             ],
           },

@@ -25,6 +25,8 @@ export const JSON_RULES: Record<string, GrammarNode> = {
   array: arrayOf({ rule: "value" }),
   string: { all: [{ text: '"' }, { many: { rule: "letter" } }, { text: '"' }] },
   letter: { oneOf: [...utf8(), { all: [{ text: "\\" }, escape()] }] },
+  /** As it is, or escaped by one letter. */
+  "plain-letter": { oneOf: [...utf8(), { all: [{ text: "\\" }, shortEscape()] }] },
   integer: { all: [maybe({ text: "-" }), { rule: "natural" }] },
   natural: { oneOf: [{ text: "0" }, { all: [{ bytes: [[0x31, 0x39]] }, digits(20)] }] },
   number: { all: [{ rule: "integer" }, maybe(fraction()), maybe(exponent())] },
@@ -53,6 +55,10 @@ function lineBreak(): GrammarNode {
   return { all: [maybe({ text: "\r" }), { text: "\n" }, { many: indentation, atMost: 32 }] };
 }
 
+function shortEscape(): GrammarNode {
+  return { oneOf: [...'"\\/bfnrt'].map((letter) => ({ text: letter })) };
+}
+
 function escape(): GrammarNode {
   const hex: GrammarNode = {
     bytes: [
@@ -61,8 +67,7 @@ function escape(): GrammarNode {
       [0x61, 0x66],
     ],
   };
-  const short = [...'"\\/bfnrt'].map((letter) => ({ text: letter }));
-  return { oneOf: [...short, { all: [{ text: "u" }, hex, hex, hex, hex] }] };
+  return { oneOf: [shortEscape(), { all: [{ text: "u" }, hex, hex, hex, hex] }] };
 }
 
 /** Characters that stand for themselves: all but control characters, `"` and `\` (Unicode 16, table 3-7). */

@@ -1,0 +1,94 @@
+import type { ChatRequest } from "../../../sdk/schema/chat.ts";
+import { maybe, type Grammar, type GrammarNode } from "../../onnx/sample/constraint/grammar.ts";
+import { JSON_RULES } from "../../onnx/sample/constraint/json-grammar.ts";
+import type { ChatTemplate } from "../../onnx/text/chat-template.ts";
+import { RequestError } from "../request-error.ts";
+import { SchemaGrammar } from "./schema-grammar.ts";
+import { textUntil } from "./text-until.ts";
+import type { ToolUse } from "./tool-choice.ts";
+import { callsGrammar, toolStyleOf } from "./tool-grammar.ts";
+
+interface Parts {
+  node: GrammarNode;
+  rules: Record<string, GrammarNode>;
+}
+
+/**
+ * What an answer must be: calls where `tool_choice` forces them, else JSON where `response_format` asks for it
+ * (or calls, where there are tools). Undefined where it may be anything. Reasoning comes before either.
+ *
+ * Both are forced by masking: each token is drawn from those that a fitting answer can go on with.
+ *
+ * @throws RequestError where this model's calls are not known, or with the part of a schema that is not.
+ */
+export function answerGrammar(
+  request: Pick<ChatRequest, "response_format" | "tools">,
+  use: ToolUse,
+  template: ChatTemplate,
+  prompt: string,
+): Grammar | undefined {
+  const body =
+    use.forced === undefined ? formatGrammar(request, use, template) : forcedGrammar(request, use, template);
+  if (body === undefined) return undefined;
+  return {
+    root: { all: [...reasoning(template, prompt), body.node] },
+    rules: { ...JSON_RULES, ...textUntil("</think>", "thought"), ...body.rules },
+  };
+}
+
+function forcedGrammar(request: Pick<ChatRequest, "tools">, use: ToolUse, template: ChatTemplate): Parts {
+  const style = toolStyleOf(template.source);
+  if (style !== undefined) return callsGrammar(indexed(request, use.forced ?? []), style, use.single);
+  const why = "this model's chat template shows no tool calls, so none can be forced; use 'auto' or 'none'";
+  throw new RequestError(`Unsupported value for 'tool_choice': ${why}.`, {
+    code: "unsupported_value",
+    param: "tool_choice",
+  });
+}
+
+function formatGrammar(
+  request: Pick<ChatRequest, "response_format" | "tools">,
+  use: ToolUse,
+  template: ChatTemplate,
+): Parts | undefined {
+  const json = jsonGrammar(request.response_format);
+  const style = toolStyleOf(template.source);
+  if (json === undefined || use.tools.length === 0 || style === undefined) return json;
+  const calls = callsGrammar(indexed(request, use.tools), style, use.single);
+  return { node: { oneOf: [json.node, calls.node] }, rules: { ...json.rules, ...calls.rules } };
+}
+
+function jsonGrammar(format: ChatRequest["response_format"]): Parts | undefined {
+  if (format?.type === "json_object") return { node: { rule: "object" }, rules: {} };
+  if (format?.type !== "json_schema") return undefined;
+  const path = "response_format.json_schema";
+  if (!format.json_schema) {
+    throw new RequestError(`Missing required parameter: '${path}'.`, {
+      code: "missing_required_parameter",
+      param: path,
+    });
+  }
+  const grammar = new SchemaGrammar(
+    format.json_schema.schema ?? { type: "object" },
+    `${path}.schema`,
+    "format/",
+  );
+  return { node: grammar.node(), rules: grammar.rules };
+}
+
+/** The tools with their places in the request, which errors name. */
+function indexed(
+  { tools }: Pick<ChatRequest, "tools">,
+  wanted: ToolUse["tools"],
+): { tool: ToolUse["tools"][number]; index: number }[] {
+  return wanted.map((tool) => ({ tool, index: tools?.indexOf(tool) ?? 0 }));
+}
+
+/** Opened by the prompt, it must end; else it may be, where the model knows it and the prompt has none yet. */
+function reasoning({ source }: ChatTemplate, prompt: string): GrammarNode[] {
+  const space: GrammarNode = { many: { oneOf: [{ text: " " }, { text: "\n" }] }, atMost: 4 };
+  const end = prompt.trimEnd();
+  if (end.endsWith("<think>")) return [{ rule: "thought0" }, space];
+  if (!source.includes("<think>") || end.endsWith("</think>")) return [];
+  return [maybe({ all: [{ text: "<think>" }, { rule: "thought0" }, space] })];
+}
