@@ -18,7 +18,12 @@ export * from "./key.ts";
 export * from "./model.ts";
 export * from "./parse.ts";
 export * from "./parse-response.ts";
-export { ResponseStream, type CallEnd, type ResponseStreamOptions, type StreamPart } from "./response-stream.ts";
+export {
+  ResponseStream,
+  type CallEnd,
+  type ResponseStreamOptions,
+  type StreamPart,
+} from "./response-stream.ts";
 export * from "./rollout.ts";
 export * from "./run.ts";
 export * from "./run-spec.ts";

@@ -79,7 +79,12 @@ export class ResponseParser {
         return [];
       case "call-end":
         if (part.how !== "complete") return [{ type: "content", text: part.raw }];
-        return [{ type: "tool-call", call: { name: this.#name, arguments: JSON.parse(this.#arguments) as unknown } }];
+        return [
+          {
+            type: "tool-call",
+            call: { name: this.#name, arguments: JSON.parse(this.#arguments) as unknown },
+          },
+        ];
     }
   }
 }
