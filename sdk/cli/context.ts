@@ -1,6 +1,7 @@
 import { createColors } from "picocolors";
 import type { Writable } from "node:stream";
 import { table } from "./render/table.ts";
+import { composed, plainJson } from "./render/visible.ts";
 import { spotterCommand, withCommands } from "./spotter-command.ts";
 
 export type Colors = ReturnType<typeof createColors>;
@@ -55,14 +56,14 @@ export function createContext(streams: CliStreams): CliContext {
   };
 }
 
-/** One line on standard output. */
+/** One line on standard output; nothing in it but our own colours moves the terminal. */
 export function print(context: CliContext, line = ""): void {
-  context.out.write(`${line}\n`);
+  context.out.write(`${composed(line)}\n`);
 }
 
 /** One JSON document on standard output, on one line. */
 export function printJson(context: CliContext, value: unknown): void {
-  context.out.write(`${JSON.stringify(value)}\n`);
+  context.out.write(`${plainJson(value)}\n`);
 }
 
 /** A table; where there is nothing to show a person, what would change that. */
@@ -78,5 +79,5 @@ export function printList(
 
 /** A line for people, beside the output. */
 export function teach(context: CliContext, line: string): void {
-  context.err.write(`${context.hint(line)}\n`);
+  context.err.write(`${composed(context.hint(line))}\n`);
 }

@@ -64,7 +64,7 @@ function errorText(context: CliContext, error: SpotterError): string {
   const stack = error.code === "internal" && error.cause instanceof Error ? (error.cause.stack ?? "") : "";
   return [
     `${red(bold("error"))} ${printable(error.message)} ${dim(`[${error.code}]`)}`,
-    ...(stack ? [dim(stack)] : []),
+    ...(stack ? [dim(printable(stack))] : []),
     ...(error.hint ? [`${bold("hint")}  ${context.hint(printable(error.hint))}`] : []),
     "",
   ].join("\n");

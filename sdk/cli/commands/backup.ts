@@ -5,6 +5,7 @@ import { errorBody, SpotterError } from "../../schema/errors.ts";
 import { archiveProgram, spotterHome } from "../../local/home.ts";
 import { nodeProgram } from "../../local/node-program.ts";
 import { type CliContext, print, printJson } from "../context.ts";
+import { oneLine } from "../render/visible.ts";
 import { verb } from "../verb.ts";
 
 const manifest = z.object({
@@ -26,7 +27,7 @@ export function backupCommand(context: CliContext): Command {
       const made = await archive(context, ["backup", file, ...flags]);
       if (options.json) return printJson(context, { file, ...made });
       print(context, `${spotterHome()} is saved in ${file}${made.withSecrets ? ", with its secrets" : ""}.`);
-      for (const key of made.missing) context.err.write(`Missing, and not in the backup: ${key}\n`);
+      for (const key of made.missing) context.err.write(`Missing, and not in the backup: ${oneLine(key)}\n`);
     });
 }
 

@@ -21,12 +21,25 @@ export function printable(text: string): string {
   return stripVTControlCharacters(text.replaceAll("\r\n", "\n")).replaceAll(CONTROLS_BUT_BREAKS, escaped);
 }
 
+/** {@link printable}, but with our own colours, which end with the text: for whole lines that we compose. */
+export function composed(text: string): string {
+  return withColours(text, printable);
+}
+
+/** JSON that means the same, without the characters that a terminal would act upon. */
+export function plainJson(value: unknown): string {
+  return (JSON.stringify(value) ?? "null").replaceAll(CONTROLS, escaped);
+}
+
 /** A cell of a table, at most `width` columns: {@link oneLine}, but with our own colours, which end with it. */
 export function cellText(text: string, width: number): string {
+  const shown = withColours(text, oneLine);
+  return widthOf(shown) > width ? cut(stripVTControlCharacters(shown), width) : shown;
+}
+
+function withColours(text: string, textOf: (part: string) => string): string {
   const parts = text.split(COLOUR);
-  const shown = parts.map((part, index) => (index % 2 === 1 ? part : oneLine(part)));
-  const plain = shown.filter((_, index) => index % 2 === 0).join("");
-  if (widthOf(plain) > width) return cut(plain, width);
+  const shown = parts.map((part, index) => (index % 2 === 1 ? part : textOf(part)));
   const last = parts.at(-2);
   return shown.join("") + (last === undefined || COLOUR_END.test(last) ? "" : `${ESCAPE}[0m`);
 }

@@ -5,7 +5,7 @@ import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../run.ts";
 import { advance, etaMs, figures, newProgress, type RunProgress } from "./run-progress.ts";
 import { durationText } from "./time.ts";
-import { printable } from "./visible.ts";
+import { oneLine, printable } from "./visible.ts";
 import { waitingText } from "./waiting.ts";
 
 export interface WatchRunParams {
@@ -129,9 +129,8 @@ function plainView(out: Writable, indent: string): View {
 
 function lineOf(progress: RunProgress): string {
   const left = etaMs(progress);
-  return [...wordsOf(progress), ...figures(progress), ...(left ? [`${durationText(left)} left`] : [])].join(
-    "  ",
-  );
+  const words = [...wordsOf(progress), ...figures(progress)];
+  return oneLine([...words, ...(left ? [`${durationText(left)} left`] : [])].join("  "));
 }
 
 /** While it runs the phase says more than the state. */

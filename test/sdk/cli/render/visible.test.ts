@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { logLineText } from "../../../../sdk/cli/render/log-line.ts";
 import { pairs, table } from "../../../../sdk/cli/render/table.ts";
-import { cellText, oneLine, printable, widthOf } from "../../../../sdk/cli/render/visible.ts";
+import {
+  cellText,
+  composed,
+  oneLine,
+  plainJson,
+  printable,
+  widthOf,
+} from "../../../../sdk/cli/render/visible.ts";
 
 const ESCAPE = "\u001b";
 
@@ -23,6 +30,25 @@ describe("oneLine", () => {
 describe("printable", () => {
   it("keeps line breaks and tabs, and nothing else that moves", () => {
     expect(printable(`a\r\n\tb${ESCAPE}[1A\u0008`)).toBe("a\n\tb\\u0008");
+  });
+});
+
+describe("composed", () => {
+  it("keeps our colours and line breaks, and disarms the rest", () => {
+    const ours = `${ESCAPE}[32mok${ESCAPE}[39m\nnext`;
+    expect(composed(ours)).toBe(ours);
+    expect(composed(`${ESCAPE}[31mred`)).toBe(`${ESCAPE}[31mred${ESCAPE}[0m`);
+    expect(composed(`name${ESCAPE}[2J${ESCAPE}]0;owned\u0007 \u009b1A is ready`)).toBe("name  is ready");
+  });
+});
+
+describe("plainJson", () => {
+  it("means the same, without what a terminal acts upon", () => {
+    const value = { name: `a${ESCAPE}[2J\u009b1A\u202e\u2028`, text: "Grüße 😀" };
+    const text = plainJson(value);
+    expect(JSON.parse(text)).toEqual(value);
+    expect(text).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u);
+    expect(text).toContain("Grüße 😀");
   });
 });
 
