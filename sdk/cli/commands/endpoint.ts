@@ -10,6 +10,7 @@ import { logLineText } from "../render/log-line.ts";
 import { pairs } from "../render/table.ts";
 import { ageText, measuredText } from "../render/time.ts";
 import { waitReady } from "../render/wait-ready.ts";
+import { printable } from "../render/visible.ts";
 import { noun, verb } from "../verb.ts";
 
 export function endpointCommand(context: CliContext): Command {
@@ -154,8 +155,10 @@ function chat(context: CliContext): Command {
       const endpoint = await Endpoint.get(name, { signal });
       if (options.json) return printJson(context, (await endpoint.chat(messages, chatOptions)).completion);
       for await (const delta of endpoint.stream(messages, chatOptions)) {
-        if (delta.reasoningContent) context.out.write(context.colors.dim(delta.reasoningContent));
-        if (delta.content) context.out.write(delta.content);
+        // What is piped on is for programs, and stays as it was sampled.
+        const shown = context.isInteractive ? printable : String;
+        if (delta.reasoningContent) context.out.write(context.colors.dim(shown(delta.reasoningContent)));
+        if (delta.content) context.out.write(shown(delta.content));
       }
       print(context);
     });
