@@ -91,7 +91,7 @@ async function store(context: CliContext, source: string, options: PushOptions):
     signal: context.signal,
     onProgress({ what, path, bytes }) {
       const size = bytes === undefined ? "" : ` (${(bytes / 2 ** 20).toFixed(1)} MiB)`;
-      if (!json) context.err.write(`${what} ${path}${size}\n`);
+      if (!json) context.err.write(`${what} ${oneLine(path)}${size}\n`);
     },
   });
   if (json) return printJson(context, record);
