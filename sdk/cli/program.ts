@@ -21,44 +21,52 @@ import type { CliContext } from "./context.ts";
 import { usageError } from "./usage-error.ts";
 
 const EXAMPLES = `
-Examples:
-  $ spotter up                                  start the daemon of this machine for good
-  $ spotter endpoint launch spotter/nano --name nano
+First steps:
+  $ spotter endpoint launch spotter/nano --name nano        serve a small model, with nothing to download
   $ spotter endpoint chat nano "Write a haiku about rain."
-  $ spotter run watch run-01jd                  follow a training
-  $ spotter checkpoint download run-01jd@60 ./my-model
+  $ npx node examples/first-run/run.ts                      train: trainings start from scripts, like this one
+  $ spotter run watch                                       follow the newest one
+  $ spotter open                                            the same in a browser
+  $ spotter down                                            stop all of it
 
-Without SPOTTER_URL and SPOTTER_API_KEY everything happens on this machine. Every command takes --json.
+"spotter COMMAND --help" explains each command with examples. Every command takes --json.
+
+Without SPOTTER_URL everything happens on this machine: a daemon starts by itself, keeps its state in ~/.spotter
+(or SPOTTER_HOME), and ends 10 minutes after its last work unless "spotter up" started it. With SPOTTER_URL and
+SPOTTER_API_KEY, commands and scripts talk to the control plane there.
+
 Exit codes: 0 done, 1 failed, 2 bad input, 130 interrupted.`;
 
-/** All commands. What they throw, commander's own errors included, reaches the caller of `parseAsync`. */
-export function createProgram(context: CliContext, isJson: boolean): Command {
-  const program = new Command("spotter")
-    .description("Serve, evaluate and train language models, on this machine or on your own AWS account.")
-    .version(packageVersion(), "-V, --version", "print the version")
-    .helpCommand("help [command...]", "explain a command")
-    .addHelpText("after", EXAMPLES);
-  for (const create of [
-    upCommand,
-    downCommand,
-    statusCommand,
-    openCommand,
-    devCommand,
+/** In groups, in the order of help. */
+const COMMANDS: Record<string, ((context: CliContext) => Command)[]> = {
+  "Models, trainings, scores:": [
     endpointCommand,
     runCommand,
     evalCommand,
     checkpointCommand,
     datasetCommand,
     modelCommand,
-    keyCommand,
-    secretCommand,
-    webhookCommand,
-    cleanupCommand,
-    backupCommand,
-    restoreCommand,
-    versionCommand,
-  ]) {
-    program.addCommand(create(context));
+    devCommand,
+  ],
+  "This machine:": [upCommand, downCommand, statusCommand, openCommand],
+  "Access:": [keyCommand, secretCommand, webhookCommand],
+  "State:": [cleanupCommand, backupCommand, restoreCommand],
+  "Help:": [versionCommand],
+};
+
+/** All commands. What they throw, commander's own errors included, reaches the caller of `parseAsync`. */
+export function createProgram(context: CliContext, isJson: boolean): Command {
+  const program = new Command("spotter")
+    .description("Serve, evaluate and train language models, on this machine or on your own AWS account.")
+    .version(packageVersion(), "-V, --version", "print the version")
+    .addHelpCommand(
+      new Command("help").argument("[command...]").description("Explain a command").helpGroup("Help:"),
+    )
+    .helpOption("-h, --help", "explain a command")
+    .addHelpText("after", EXAMPLES);
+  for (const [heading, creates] of Object.entries(COMMANDS)) {
+    program.commandsGroup(heading);
+    for (const create of creates) program.addCommand(create(context));
   }
   prepare(program, context, isJson);
   return program;

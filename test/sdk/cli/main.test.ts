@@ -34,7 +34,8 @@ describe("spotter", () => {
   it("explains itself and its nouns", async () => {
     const help = await runCli("--help");
     expect(help).toMatchObject({ code: 0, err: "" });
-    expect(help.out).toContain("Examples:");
+    expect(help.out).toContain("First steps:");
+    expect(help.out).toMatch(/^This machine:\n {2}up .*\n {2}down /m);
     expect(await runCli([])).toEqual(help);
     expect((await runCli("--version")).out).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect((await runCli("version")).out).toBe((await runCli("--version")).out);
