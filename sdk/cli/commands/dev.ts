@@ -28,53 +28,28 @@ const FROM_ROWS = /^(reward_(failed|invalid|timeout)|isolate_)/;
 const CLEAR = "\x1b[2J\x1b[3J\x1b[H";
 
 export function devCommand(context: CliContext): Command {
-  return verb(
-    "dev",
-    "Score dataset rows with rewards.ts, again at every save",
+  return verb("dev", "Score dataset rows with rewards.ts, again at every save", [
+    "spotter dev",
     "spotter dev -d my-project --endpoint nano",
-  )
+    "spotter dev --once --json",
+  ])
     .option("-d, --dir <folder>", "the project", ".")
-    .option(
-      "--rewards <file>",
-      "module that exports the rewards (default: rewards.ts of the project)",
-    )
-    .option(
-      "--dataset <file>",
-      "rows (default: train.* of the project, else its first file of rows)",
-    )
-    .addOption(
-      new Option("--rows <n>", "how many of them")
-        .argParser(integer)
-        .default(8),
-    )
-    .option(
-      "--answer-column <name>",
-      "column with the answers to judge (default: completion, response, ...)",
-    )
+    .option("--rewards <file>", "module that exports the rewards (default: rewards.ts of the project)")
+    .option("--dataset <file>", "rows (default: train.* of the project, else its first file of rows)")
+    .addOption(new Option("--rows <n>", "how many of them").argParser(integer).default(8))
+    .option("--answer-column <name>", "column with the answers to judge (default: completion, response, ...)")
     .option("--endpoint <name>", "let this endpoint answer instead, once")
-    .addOption(
-      new Option(
-        "--max-tokens <n>",
-        "longest answer of the endpoint",
-      ).argParser(integer),
-    )
+    .addOption(new Option("--max-tokens <n>", "longest answer of the endpoint").argParser(integer))
     .option("--input-column <name>", "column that fills {input}")
     .option("--prompt-template <text>", "the question")
-    .addOption(
-      new Option("--timeout-ms <n>", "longest time for one row")
-        .argParser(integer)
-        .default(10_000),
-    )
+    .addOption(new Option("--timeout-ms <n>", "longest time for one row").argParser(integer).default(10_000))
     .addOption(
       new Option(
         "--inspect [port]",
         `let a debugger in (default port ${INSPECTOR_PORT}); nothing times out then`,
       ).argParser(integer),
     )
-    .option(
-      "--secret <name...>",
-      "secrets of this machine that the rewards may read, as runs name them",
-    )
+    .option("--secret <name...>", "secrets of this machine that the rewards may read, as runs name them")
     .option("--once", "judge once and end; fails if a row has no verdict")
     .action((options: Options) => dev(context, options));
 }
@@ -86,20 +61,14 @@ async function dev(context: CliContext, options: Options): Promise<void> {
   const port = options.inspect === true ? INSPECTOR_PORT : options.inspect;
   const { dim } = context.colors;
   const server = startDevServer({
-    onLog: (level, text) =>
-      print(context, `${dim(`${level.padEnd(5)} |`)} ${text}`),
-    inspector:
-      port === undefined ? undefined : { port, sourceFolder: dirname(file) },
+    onLog: (level, text) => print(context, `${dim(`${level.padEnd(5)} |`)} ${text}`),
+    inspector: port === undefined ? undefined : { port, sourceFolder: dirname(file) },
     grants: options.secret && { home: spotterHome(), names: options.secret },
   });
   const watch = options.once ? undefined : createWatch(folder, context.signal);
   const timeoutMs = port === undefined ? options.timeoutMs : DEBUGGING_MS;
   try {
-    if (port !== undefined)
-      print(
-        context,
-        `Debugger: attach to 127.0.0.1:${port}, or open chrome://inspect`,
-      );
+    if (port !== undefined) print(context, `Debugger: attach to 127.0.0.1:${port}, or open chrome://inspect`);
     for (;;) {
       const judging = judge(context, server, { file, rows, timeoutMs, folder });
       const failure = await Promise.race([judging, aborted(context.signal)]);
@@ -108,8 +77,7 @@ async function dev(context: CliContext, options: Options): Promise<void> {
         return;
       }
       // What went wrong in a row stands below the table already.
-      if (failure && !FROM_ROWS.test(failure.code))
-        printFailure(context, failure);
+      if (failure && !FROM_ROWS.test(failure.code)) printFailure(context, failure);
       print(context, dim("Waiting for a change; Ctrl-C ends it."));
       if ((await watch.next()) === "aborted") context.signal.throwIfAborted();
       if (context.isTerminal) context.out.write(CLEAR);
@@ -128,11 +96,7 @@ interface Work {
 }
 
 /** One round: bundle, load, judge, show. Resolves to what went wrong, if anything did. */
-async function judge(
-  context: CliContext,
-  server: DevServer,
-  work: Work,
-): Promise<SpotterError | undefined> {
+async function judge(context: CliContext, server: DevServer, work: Work): Promise<SpotterError | undefined> {
   const { file, folder, rows, timeoutMs } = work;
   const startedMs = performance.now();
   try {
@@ -144,24 +108,17 @@ async function judge(
       context,
       `${relative(folder, file) || file}: ${rewards.length} rewards, ${rows.length} rows, ${tookMs} ms`,
     );
-    for (const warning of bundle.warnings)
-      print(context, `${context.colors.yellow("warning")} ${warning}`);
-    for (const line of scoreLines(rewards, rows, verdicts, context.colors))
-      print(context, line);
+    for (const warning of bundle.warnings) print(context, `${context.colors.yellow("warning")} ${warning}`);
+    for (const line of scoreLines(rewards, rows, verdicts, context.colors)) print(context, line);
     const missing = verdicts.find(({ total }) => total === undefined);
     const [first] = Object.values(missing?.errors ?? {});
-    return (
-      first && SpotterError.fromBody({ error: { ...first, kind: "user" } }, 400)
-    );
+    return first && SpotterError.fromBody({ error: { ...first, kind: "user" } }, 400);
   } catch (error) {
     return SpotterError.from(error);
   }
 }
 
-function printFailure(
-  context: CliContext,
-  { code, message, hint }: SpotterError,
-): void {
+function printFailure(context: CliContext, { code, message, hint }: SpotterError): void {
   const { red, dim } = context.colors;
   print(context, `${red("error")} ${message} ${dim(`[${code}]`)}`);
   if (hint !== undefined) print(context, `${dim("hint")}  ${hint}`);
