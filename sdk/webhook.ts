@@ -16,7 +16,7 @@ export const Webhook = {
    *
    * @throws SpotterError `not_found` for a secret that is not set.
    * @example
-   * await Secret.set("HOOK_KEY", value);
+   * // HOOK_KEY is stored: `spotter secret set HOOK_KEY`
    * await Webhook.set("https://example.com/hook", { events: ["run.stalled"], secret: "HOOK_KEY" });
    */
   set(url: string, params: SetWebhookParams = {}): Promise<WebhookRecord> {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Endpoint, Run } from "../../sdk/index.ts";
+import { Endpoint } from "../../sdk/index.ts";
 import { blocksOf, root } from "../docs/snippets.ts";
 import { runCli } from "../sdk/cli/run-cli.ts";
 import { ownHome } from "./home.ts";
@@ -33,23 +33,29 @@ describe("README.md", () => {
     await trained.stop();
   });
 
-  it("has commands that run in their order, and an OpenAI snippet that gets an answer", async () => {
+  it("has commands that run in their order, and snippets of three stock clients that get answers", async () => {
     const lines = shellOf("npx spotter endpoint launch").split("\n");
-    const [run] = await Run.list();
     for (const line of lines.filter((each) => !each.includes("spotter down"))) {
-      const command = line.replace(/\s+#.*$/, "").replace("RUN", run?.id ?? "");
+      const command = line.replace(/\s+#.*$/, "");
       const { code, err } = await runCli(wordsOf(command.replace("open", "open --no-browser")));
       expect({ command, code }, err).toEqual({ command, code: 0 });
     }
 
     const [, create = ""] = /SPOTTER_KEY=\$\((.*)\)/.exec(shellOf("export SPOTTER_KEY")) ?? [];
     const { out: key } = await runCli(wordsOf(create));
-    const snippet = blocks.find(({ code }) => code.includes('from "openai"'))?.code ?? "";
     const { url } = await Endpoint.get("haiku");
-    expect(snippet).toContain('"http://127.0.0.1:7717/v1"');
-    const script = join(project(), "chat.ts");
-    writeFileSync(script, snippet.replace("http://127.0.0.1:7717/v1", url));
-    expect(await runScript(script, { SPOTTER_KEY: key.trim() })).not.toBe("undefined\n");
+    const clients = blocks.filter(({ code }) => code.includes('"http://127.0.0.1:7717/v1"'));
+    expect(clients).toHaveLength(3);
+    const folder = project();
+    const answers = await Promise.all(
+      clients.map(({ code }, index) => {
+        const script = join(folder, `client-${index}.ts`);
+        writeFileSync(script, code.replace("http://127.0.0.1:7717/v1", url));
+        return runScript(script, { SPOTTER_KEY: key.trim() });
+      }),
+    );
+    // A haiku of a few words each.
+    for (const answer of answers) expect(answer).toMatch(/\w+ \w+/);
 
     const down = await runCli(
       wordsOf(lines.find((line) => line.includes("spotter down"))?.split("#")[0] ?? ""),
