@@ -90,7 +90,9 @@ export class SseRelay {
     }
     this.isOver = true;
     this.#note(text.slice(0, doneAt));
-    if (text.startsWith("data: [DONE]\n\n", doneAt)) return events.subarray(0, doneAt + DONE_EVENT.length);
+    const end = doneAt + DONE_EVENT.length;
+    if (text.startsWith("data: [DONE]\n\n", doneAt))
+      return end === events.length ? events : events.subarray(0, end);
     return Buffer.concat([events.subarray(0, doneAt), DONE_EVENT]);
   }
 

@@ -39,7 +39,7 @@ function errorOf(status: number, value: Record<string, unknown> | undefined, tex
   if (value !== undefined && "detail" in value) return ofFastApi(status, value["detail"]);
   if (typeof value?.["message"] === "string") return filled(status, value["message"], value);
   // A page of HTML helps nobody.
-  const isProse = value === undefined && text !== "" && !/^\s*[<{[]/.test(text);
+  const isProse = value === undefined && text !== "" && !/^\s*([<{[]|null\b)/.test(text);
   return filled(status, isProse ? text.trim() : undefined, {});
 }
 

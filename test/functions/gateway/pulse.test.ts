@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { BEAT_MS, createPulse } from "../../../functions/gateway/pulse.ts";
+import { fakeClock } from "../../fakes/clock.ts";
+
+describe("the pulse", () => {
+  it("beats for all members with one timer, and stands still without any", () => {
+    const clock = fakeClock();
+    const pulse = createPulse(clock);
+    let beats = 0;
+    const members = [1, 2].map(() => ({ beat: () => void beats++ }));
+    for (const member of members) pulse.add(member);
+    expect(clock.pending).toBe(1);
+    clock.advance(3 * BEAT_MS);
+    expect(beats).toBe(6);
+    for (const member of members) pulse.remove(member);
+    clock.advance(2 * BEAT_MS);
+    expect(beats).toBe(6);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("may lose members while it beats, and ends for good", () => {
+    const clock = fakeClock();
+    const pulse = createPulse(clock);
+    const once = { beat: () => pulse.remove(once) };
+    pulse.add(once);
+    clock.advance(BEAT_MS);
+    expect(clock.pending).toBe(0);
+    pulse.close();
+    pulse.add(once);
+    expect(clock.pending).toBe(0);
+  });
+});
