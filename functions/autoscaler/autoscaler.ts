@@ -4,7 +4,7 @@ import type { Control } from "../control.ts";
 import { changeEndpoint } from "../endpoints/records.ts";
 import { isServing } from "../endpoints/transitions.ts";
 import { decide } from "./decide.ts";
-import type { Decision, ScalerState, Snapshot } from "./views.ts";
+import type { Decision, ScalerState } from "./views.ts";
 
 const EVERY_MS = 2_000;
 
@@ -60,7 +60,7 @@ export function createAutoscaler(control: Control): Autoscaler {
     if (closed || !isServing(endpoint) || writing.has(name)) return;
     const decision = decide(
       states.get(name),
-      snapshotOf(control, endpoint),
+      { desired: endpoint.desired, load: control.load.snapshot(name) },
       control.clock.now(),
       scalingOf(endpoint.scaling),
     );
@@ -99,16 +99,6 @@ export function createAutoscaler(control: Control): Autoscaler {
 function mayScale(endpoint: Endpoint): boolean {
   const { min, max } = scalingOf(endpoint.scaling);
   return min < max || endpoint.desired < min || endpoint.desired > max;
-}
-
-function snapshotOf(control: Control, { name, desired, replicas }: Endpoint): Snapshot {
-  const count = (...states: string[]) => replicas.filter(({ state }) => states.includes(state)).length;
-  return {
-    desired,
-    ready: count("ready"),
-    starting: count("waiting", "starting", "loading"),
-    load: control.load.snapshot(name),
-  };
 }
 
 async function apply(control: Control, { name, desired: from }: Endpoint, decision: Decision): Promise<void> {

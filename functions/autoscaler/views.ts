@@ -10,16 +10,14 @@ export interface Load {
   accepted: number;
   /** Integral of `inFlight + queued` over time, in request-milliseconds. */
   demandMs: number;
+  /** Integral of `inFlight` alone. */
+  busyMs: number;
 }
 
 /** One endpoint at one moment. */
 export interface Snapshot {
-  /** What was decided last. */
+  /** Replicas that were decided last: those that are ready, start or wait for a place. */
   desired: number;
-  /** Replicas that take requests. */
-  ready: number;
-  /** Replicas that will take requests: waiting for a place, starting or loading. */
-  starting: number;
   /** Undefined if nobody could tell: then everything stays as it is. */
   load: Load | undefined;
 }
@@ -30,22 +28,21 @@ export interface ScalerState {
   watchedSinceMs: number;
   /** Newest last; they reach back as far as the longest average. */
   samples: readonly Sample[];
-  /** Wants within the scale-down window that no later one exceeds: the first is the largest. */
+  /** Wants within the scale-down window that no later one reaches: the first is the largest. */
   peaks: readonly Peak[];
   /** Nothing falls before this time. */
-  panicUntilMs: number;
+  holdUntilMs: number;
   /** How long requests take, as far as it is known. Kept over gaps and sleep. */
   service: Service;
 }
 
 export interface Sample {
   atMs: number;
-  demandMs: number;
-  /** Integral of `queued`. */
-  queuedMs: number;
-  accepted: number;
   inFlight: number;
   queued: number;
+  accepted: number;
+  demandMs: number;
+  busyMs: number;
 }
 
 export interface Peak {
@@ -53,16 +50,16 @@ export interface Peak {
   want: number;
 }
 
-/** Both fade with time; the first over the second is the time a replica takes for a request. */
+/** Both fade with time; the first over the second is the time that a replica takes for a request. */
 export interface Service {
   busyMs: number;
   ended: number;
 }
 
 export type Reason =
-  /** As the load needs. */
+  /** The load needs more. */
   | "load"
-  /** The load of the last seconds is twice what is ready. */
+  /** The load of the last seconds is far above what there is. */
   | "burst"
   /** Somebody waits and nothing is there. */
   | "wake"
