@@ -7,10 +7,16 @@ import { pieceDecoder, type DecoderConfig, type PieceDecoder } from "./token-byt
 
 /** The parts of tokenizer.json read here; the library reads the rest. */
 interface TokenizerJson {
-  added_tokens?: { id: number; content: string; special?: boolean }[];
+  added_tokens?: AddedToken[];
   decoder?: DecoderConfig | null;
   /** Pieces to ids, or pieces with their scores in the order of their ids. */
   model?: { vocab?: Record<string, number> | [string, number][] };
+}
+
+interface AddedToken {
+  id: number;
+  content: string;
+  special?: boolean;
 }
 
 /**
@@ -44,7 +50,8 @@ export class Tokenizer {
     }
     this.#pieces = pieces;
     this.#vocabulary = model?.vocab ?? {};
-    for (const { id, content, special } of added) this.#added.set(id, { content, special: special === true });
+    for (const token of added)
+      this.#added.set(token.id, { content: token.content, special: isControl(token) });
   }
 
   /** @throws SpotterError `model_not_found`, `model_corrupt` or `model_unsupported`. */
@@ -138,8 +145,8 @@ export async function tokenBytes(file: string): Promise<(Uint8Array | undefined)
     ? vocabulary.map(([piece], id) => [piece, id] as const)
     : Object.entries(vocabulary);
   for (const [piece, id] of pairs) bytes[id] = pieces.bytesOf(piece);
-  for (const { id, content, special } of added)
-    bytes[id] = special === true ? undefined : new TextEncoder().encode(content);
+  for (const token of added)
+    bytes[token.id] = isControl(token) ? undefined : new TextEncoder().encode(token.content);
   return bytes;
 }
 
@@ -163,6 +170,13 @@ export async function readObject(file: string, fallback?: object): Promise<objec
   }
   if (typeof value !== "object" || value === null) throw corrupt(file, undefined);
   return value;
+}
+
+/** Tags of reasoning and tool calls, which are part of what a model says even where its tokenizer calls them special. */
+const SAID = new Set(["<think>", "</think>", "<tool_call>", "</tool_call>", "<|python_tag|>"]);
+
+function isControl({ content, special }: AddedToken): boolean {
+  return special === true && !SAID.has(content);
 }
 
 function unknownDecoder(file: string, decoder: DecoderConfig | null | undefined): SpotterError {

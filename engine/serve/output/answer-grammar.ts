@@ -22,7 +22,7 @@ interface Parts {
  * @throws RequestError where this model's calls are not known, or with the part of a schema that is not.
  */
 export function answerGrammar(
-  request: Pick<ChatRequest, "response_format" | "tools">,
+  request: Pick<ChatRequest, "response_format" | "tools" | "chat_template_kwargs">,
   use: ToolUse,
   template: ChatTemplate,
   prompt: string,
@@ -31,7 +31,7 @@ export function answerGrammar(
     use.forced === undefined ? formatGrammar(request, use, template) : forcedGrammar(request, use, template);
   if (body === undefined) return undefined;
   return {
-    root: { all: [...reasoning(template, prompt), body.node] },
+    root: { all: [...reasoning(request, template, prompt), body.node] },
     rules: { ...JSON_RULES, ...textUntil("</think>", "thought"), ...body.rules },
   };
 }
@@ -84,11 +84,24 @@ function indexed(
   return wanted.map((tool) => ({ tool, index: tools?.indexOf(tool) ?? 0 }));
 }
 
-/** Opened by the prompt, it must end; else it may be, where the model knows it and the prompt has none yet. */
-function reasoning({ source }: ChatTemplate, prompt: string): GrammarNode[] {
+/**
+ * Opened by the prompt, it must end. Else it may be there where it is switched on: a model that would not
+ * reason would be driven into it, for it is the only free text that is allowed.
+ */
+function reasoning(
+  { chat_template_kwargs: variables }: Pick<ChatRequest, "chat_template_kwargs">,
+  { source }: ChatTemplate,
+  prompt: string,
+): GrammarNode[] {
   const space: GrammarNode = { many: { oneOf: [{ text: " " }, { text: "\n" }] }, atMost: 4 };
   const end = prompt.trimEnd();
   if (end.endsWith("<think>")) return [{ rule: "thought0" }, space];
   if (!source.includes("<think>") || end.endsWith("</think>")) return [];
-  return [maybe({ all: [{ text: "<think>" }, { rule: "thought0" }, space] })];
+  const isOn = variables?.["enable_thinking"] ?? thinksByDefault(source);
+  return isOn === true ? [maybe({ all: [{ text: "<think>" }, { rule: "thought0" }, space] })] : [];
+}
+
+/** Templates of models that reason unless told not to ask whether the variable is there, or false. */
+function thinksByDefault(source: string): boolean {
+  return !source.includes("enable_thinking") || /enable_thinking\s+is\s/.test(source);
 }

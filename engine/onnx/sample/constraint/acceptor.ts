@@ -69,6 +69,22 @@ export class Acceptor {
     return next ?? undefined;
   }
 
+  /**
+   * The place without what all that can come next has in common at its end: what is left is the same in many
+   * places, such as within any string. Where it accepts, the text goes on with what was left out.
+   */
+  within(at: AcceptorState): AcceptorState {
+    const { cells } = at as State;
+    const common = commonEnd(cells.map(({ rest }) => rest));
+    if (common === undefined) return at;
+    return this.#stateOf(cells.map((cell) => this.#without(cell, common)));
+  }
+
+  #without(cell: Cell | undefined, end: Cell): Cell | undefined {
+    if (cell === undefined || cell === end) return undefined;
+    return this.#cell(cell.node, this.#without(cell.rest, end));
+  }
+
   /** Everything these stacks can do next, with choices made and rules opened. */
   #stateOf(stacks: readonly (Cell | undefined)[]): State {
     if (this.#cells.size > MOST_CELLS) {
@@ -149,6 +165,19 @@ export class Acceptor {
     for (let count = 1; count <= atMost; count++) fewer = { id: ++this.#ids, kind: "many", item, fewer };
     return fewer ?? { id, kind: "all", items: [] };
   }
+}
+
+/** The longest end that all stacks have; undefined where there is none. */
+function commonEnd(stacks: readonly (Cell | undefined)[]): Cell | undefined {
+  const [first, ...others] = stacks;
+  const ends = others.map((stack) => new Set(cellsOf(stack)));
+  return cellsOf(first).find((cell) => ends.every((end) => end.has(cell)));
+}
+
+function cellsOf(stack: Cell | undefined): Cell[] {
+  const cells: Cell[] = [];
+  for (let cell = stack; cell !== undefined; cell = cell.rest) cells.push(cell);
+  return cells;
 }
 
 function reads(ranges: readonly (readonly [number, number])[], byte: number): boolean {

@@ -7,11 +7,20 @@ import type { Vocabulary } from "./vocabulary.ts";
 /** Masks of places seen that are kept: a bit a token, so 19 kB each for 150,000 tokens. */
 const MOST_MASKS = 512;
 
+/** What may come at a place, whatever comes after what it is within. */
+interface Inner {
+  /** A bit for each token that stays within. */
+  stays: Uint8Array;
+  /** Places in the vocabulary of tokens that may go beyond. */
+  leaves: number[];
+}
+
 /** A grammar over a vocabulary, shared by all requests that have the same one. */
 export class GrammarMasks {
   readonly acceptor: Acceptor;
   readonly vocabulary: Vocabulary;
   readonly #masks = new Map<AcceptorState, Uint8Array>();
+  readonly #inner = new Map<AcceptorState, Inner>();
 
   constructor(grammar: Grammar, vocabulary: Vocabulary) {
     this.acceptor = new Acceptor(grammar);
@@ -20,40 +29,62 @@ export class GrammarMasks {
 
   /** A bit for each token that may come at a place of the text. */
   allowedAt(place: AcceptorState, tokens: number): Uint8Array {
-    const known = this.#masks.get(place);
-    if (known !== undefined) return known;
-    const mask = this.#work(place, tokens);
-    if (this.#masks.size >= MOST_MASKS) this.#masks.clear();
-    this.#masks.set(place, mask);
-    return mask;
+    return remembered(this.#masks, place, () => {
+      const within = this.acceptor.within(place);
+      const { stays, leaves } = remembered(this.#inner, within, () => this.#read(within, tokens));
+      if (within === place) return stays;
+      const mask = stays.slice();
+      for (const at of leaves) if (this.#follow([place], at, 0).isWhole) this.#allow(mask, at, tokens);
+      return mask;
+    });
   }
 
-  #work(place: AcceptorState, tokens: number): Uint8Array {
-    const { ids, bytes, shared } = this.vocabulary;
-    const mask = new Uint8Array(Math.ceil(tokens / 8));
-    const places = [place];
+  /** Reads the whole vocabulary, each beginning once. */
+  #read(within: AcceptorState, tokens: number): Inner {
+    const { ids, shared } = this.vocabulary;
+    const inner: Inner = { stays: new Uint8Array(Math.ceil(tokens / 8)), leaves: [] };
+    const places = [within];
     /** Tokens that share more than this many bytes with the one before fail as it did. */
     let dead = Infinity;
+    let leaves = false;
     for (let at = 0; at < ids.length; at++) {
       const begin = shared[at] ?? 0;
-      if (begin > dead) continue;
-      dead = this.#follow(places, bytes[at] ?? NOTHING, begin);
-      const id = ids[at] ?? 0;
-      if (dead === Infinity && id < tokens) mask[id >> 3] = (mask[id >> 3] ?? 0) | (1 << (id & 7));
+      if (begin <= dead) {
+        const { isWhole, read } = this.#follow(places, at, begin);
+        dead = isWhole ? Infinity : read;
+        if (isWhole) this.#allow(inner.stays, at, tokens);
+        else leaves = places.slice(1, read + 1).some(({ accepts }) => accepts) || within.accepts;
+      }
+      if (dead !== Infinity && leaves) inner.leaves.push(at);
     }
-    return mask;
+    return inner;
   }
 
-  /** Fills in the place after each byte; returns which byte cannot come, or Infinity. */
-  #follow(places: AcceptorState[], bytes: Uint8Array, begin: number): number {
+  /** Fills in the place after each byte of a token, up to one that cannot come. */
+  #follow(places: AcceptorState[], token: number, begin: number): { isWhole: boolean; read: number } {
+    const bytes = this.vocabulary.bytes[token] ?? NOTHING;
     for (let at = begin; at < bytes.length; at++) {
       const from = places[at];
       const next = from && this.acceptor.next(from, bytes[at] ?? 0);
-      if (next === undefined) return at;
+      if (next === undefined) return { isWhole: false, read: at };
       places[at + 1] = next;
     }
-    return Infinity;
+    return { isWhole: true, read: bytes.length };
   }
+
+  #allow(mask: Uint8Array, token: number, tokens: number): void {
+    const id = this.vocabulary.ids[token] ?? 0;
+    if (id < tokens) mask[id >> 3] = (mask[id >> 3] ?? 0) | (1 << (id & 7));
+  }
+}
+
+function remembered<V>(known: Map<AcceptorState, V>, place: AcceptorState, work: () => V): V {
+  const before = known.get(place);
+  if (before !== undefined) return before;
+  const value = work();
+  if (known.size >= MOST_MASKS) known.clear();
+  known.set(place, value);
+  return value;
 }
 
 const NOTHING = new Uint8Array();
@@ -83,7 +114,10 @@ export class GrammarMask implements TokenMask {
       masked[id] = row[id] ?? 0;
       total += row[id] ?? 0;
     }
-    if (total > 0) return masked.map((probability) => probability / total);
+    if (total > 0) {
+      for (let id = 0; id < row.length; id++) masked[id] = (masked[id] as number) / total;
+      return masked;
+    }
     // All that is allowed is too unlikely for a float32: any of it will do.
     const count = allowed.reduce((sum, byte) => sum + bitsOf(byte), 0);
     if (count === 0) throw noToken();

@@ -13,8 +13,11 @@ export class Vocabulary {
 
   /** `bytesOf`: by token id; control tokens and those that do not exist write nothing. */
   constructor(bytesOf: readonly (Uint8Array | undefined)[]) {
-    const tokens = bytesOf.flatMap((bytes, id) => (bytes?.length ? [{ id, bytes }] : []));
-    tokens.sort((a, b) => Buffer.compare(a.bytes, b.bytes) || a.id - b.id);
+    // A letter for each byte: strings are compared much faster.
+    const tokens = bytesOf.flatMap((bytes, id) =>
+      bytes?.length ? [{ id, bytes, letters: Buffer.from(bytes).toString("latin1") }] : [],
+    );
+    tokens.sort((a, b) => (a.letters < b.letters ? -1 : a.letters > b.letters ? 1 : a.id - b.id));
     this.ids = Uint32Array.from(tokens, ({ id }) => id);
     this.bytes = tokens.map(({ bytes }) => bytes);
     this.shared = Uint16Array.from(this.bytes, (bytes, at) => sharedBytes(this.bytes[at - 1], bytes));
