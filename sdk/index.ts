@@ -42,7 +42,7 @@ export {
 export { Checkpoint } from "./checkpoint.ts";
 export { Eval, type EvalParams } from "./eval.ts";
 export { EvalRun, type EvalResult } from "./eval-run.ts";
-export { Key, type CreateKeyParams } from "./key.ts";
+export { Key, type CreateKeyParams, type UpdateKeyParams } from "./key.ts";
 export { Secret } from "./secret.ts";
 export { Webhook, type SetWebhookParams } from "./webhook.ts";
 export { reward, type Reward, type RewardArgs, type RewardOptions, type RewardResult } from "./reward.ts";

@@ -1,8 +1,16 @@
 import { pageOf } from "./schema/common.ts";
-import { createdKey, keyRecord, type CreatedKey, type CreateKeyInput, type KeyRecord } from "./schema/key.ts";
+import {
+  createdKey,
+  keyRecord,
+  type CreatedKey,
+  type CreateKeyInput,
+  type KeyRecord,
+  type UpdateKeyInput,
+} from "./schema/key.ts";
 import { type CallOptions, clientOf } from "./client.ts";
 
 export type CreateKeyParams = CreateKeyInput & CallOptions;
+export type UpdateKeyParams = UpdateKeyInput & CallOptions;
 
 /** Keys that let others in. */
 export const Key = {
@@ -10,7 +18,12 @@ export const Key = {
    * Makes a key. It is in this answer and nowhere else.
    *
    * @example
-   * const { key } = await Key.create({ name: "website", scope: "chat", endpoints: ["haiku"] });
+   * const { key } = await Key.create({
+   *   name: "website",
+   *   scope: "chat",
+   *   endpoints: ["haiku"],
+   *   limits: { requestsPerMinute: 60, tokensPerMonth: 5_000_000 },
+   * });
    */
   create(params: CreateKeyParams): Promise<CreatedKey> {
     const { client: _client, signal, ...json } = params;
@@ -19,7 +32,19 @@ export const Key = {
     return clientOf(params).request(createdKey, "POST", "/keys", request);
   },
 
-  /** All keys, revoked ones included; never the secrets themselves. */
+  /**
+   * Changes limits and endpoints within two seconds. What is absent stays; null takes a limit away.
+   *
+   * @throws SpotterError `not_found`
+   * @example
+   * await Key.update(record.id, { limits: { requestsPerMinute: 120, tokensPerMonth: null } });
+   */
+  update(id: string, params: UpdateKeyParams): Promise<KeyRecord> {
+    const { client: _client, signal, ...json } = params;
+    return clientOf(params).request(keyRecord, "PATCH", `/keys/${encodeURIComponent(id)}`, { json, signal });
+  },
+
+  /** All keys with what they used this month, revoked ones included; never the secrets themselves. */
   async list(options: CallOptions = {}): Promise<KeyRecord[]> {
     const request = { query: { limit: 1_000 }, signal: options.signal };
     return (await clientOf(options).request(pageOf(keyRecord), "GET", "/keys", request)).items;

@@ -12,12 +12,21 @@ import { ageText, measuredText } from "../render/time.ts";
 import { waitReady } from "../render/wait-ready.ts";
 import { printable } from "../render/visible.ts";
 import { noun, verb } from "../verb.ts";
+import { aliasCommand } from "./alias.ts";
 
 export function endpointCommand(context: CliContext): Command {
   return noun(
     "endpoint",
     "Models and checkpoints that answer chat completions",
-    [launch(context), list(context), get(context), stop(context), chat(context), logs(context)],
+    [
+      launch(context),
+      list(context),
+      get(context),
+      stop(context),
+      chat(context),
+      logs(context),
+      aliasCommand(context),
+    ],
     [
       "spotter endpoint launch spotter/nano --name nano",
       'spotter endpoint chat nano "Write a haiku about rain."',
