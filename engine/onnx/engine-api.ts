@@ -147,6 +147,11 @@ export interface EngineSetup {
   spinning?: boolean;
   /** Longest sequence (prompt and completion) in tokens; default: what the model's config says. */
   maxPositions?: number;
+  /**
+   * Memory for keys and values of requests that have ended, for those that begin as they did. Default: 256;
+   * an engine that trains keeps none, for its weights change.
+   */
+  prefixCacheMiB?: number;
   /** Present: the engine can also train. */
   trainer?: TrainerSetup;
 }

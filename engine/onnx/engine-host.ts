@@ -10,6 +10,8 @@ import type { SequenceListener } from "./sample/sequence.ts";
 import { Scorer } from "./train/scorer.ts";
 import { Trainer } from "./train/trainer.ts";
 
+const PREFIX_CACHE_MIB = 256;
+
 interface HostParams {
   threads: number;
   spinning: boolean;
@@ -70,7 +72,8 @@ export class EngineHost {
       base: packed ? "packed" : "shared",
       adapter: trainer === undefined ? "packed" : "shared",
     });
-    const scheduler = new Scheduler(infer, policy.config, { slots: setup.slots });
+    const keepBytes = trainer === undefined ? (setup.prefixCacheMiB ?? PREFIX_CACHE_MIB) * 2 ** 20 : 0;
+    const scheduler = new Scheduler(infer, policy.config, { slots: setup.slots, keepBytes });
     const training = trainer && { trainer, policy };
     return new EngineHost({ setup, params, infer, scheduler, training, afterStep });
   }

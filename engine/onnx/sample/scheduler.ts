@@ -5,6 +5,7 @@ import type { LlamaConfig } from "../models/llama-config.ts";
 import { checkRequest } from "./check-request.ts";
 import type { TokenMask } from "./constraint/token-mask.ts";
 import { KvPool } from "./kv-pool.ts";
+import { PrefixStore } from "./prefix-store.ts";
 import { Sequence, type SequenceListener } from "./sequence.ts";
 
 /** Runs the inference graph; see `models/infer-graph.ts` for what goes in and out. */
@@ -20,6 +21,10 @@ export interface SchedulerParams {
   slots: number;
   /** Prompt tokens read ahead of decoding in one step, over all sequences. Default: 128. */
   prefillTokens?: number;
+  /**
+   * Memory for what ended sequences began with, in bytes. Only for weights that do not change. Default: 0.
+   */
+  keepBytes?: number;
 }
 
 /** A shorter rest of a prompt is read token by token beside the others: a run of its own costs more. */
@@ -31,12 +36,13 @@ const SHORTEST_PREFILL = 6;
  * order of requests alone, never from time.
  *
  * Live sequences fill the slots 0 to n - 1 of the cache: when one leaves, the last one takes its slot.
- * Prompts that begin as a live sequence does (all samples of a group) copy its cache.
+ * Prompts that begin as a live sequence does (all samples of a group), or as one that ended, copy its cache.
  */
 export class Scheduler {
   readonly #runner: InferRunner;
   readonly #config: LlamaConfig;
   readonly #pool: KvPool;
+  readonly #kept: PrefixStore | undefined;
   readonly #prefillTokens: number;
   readonly #waiting: Sequence[] = [];
   readonly #live: Sequence[] = [];
@@ -47,6 +53,7 @@ export class Scheduler {
     this.#runner = runner;
     this.#config = config;
     this.#pool = new KvPool(config, params.slots, runner.maxPositions);
+    if (params.keepBytes) this.#kept = new PrefixStore(config, params.keepBytes);
     this.#prefillTokens = params.prefillTokens ?? 128;
   }
 
@@ -122,6 +129,14 @@ export class Scheduler {
     const sequence = this.#waiting.shift();
     if (sequence === undefined) return undefined;
     const slot = this.#live.push(sequence) - 1;
+    this.#share(sequence, slot);
+    sequence.reused = sequence.cached;
+    return sequence;
+  }
+
+  /** Gives a new sequence the longest beginning that is known, of the live ones or of those that ended. */
+  #share(sequence: Sequence, slot: number): void {
+    if (!sequence.shares) return;
     let donor = -1;
     for (let other = 0; other < slot; other++) {
       const shared = sequence.sharedWith(this.#live[other] as Sequence);
@@ -129,9 +144,14 @@ export class Scheduler {
       sequence.cached = shared;
       donor = other;
     }
-    if (donor >= 0) this.#pool.copySlot(donor, slot, sequence.cached);
-    sequence.reused = sequence.cached;
-    return sequence;
+    const ended = this.#kept?.find(sequence.ids);
+    if (ended !== undefined && ended.shared > sequence.cached) {
+      // Its slot holds nothing yet.
+      sequence.cached = 0;
+      this.#reserve(ended.shared);
+      this.#kept?.restore(ended.known, ended.shared, this.#pool.window(slot, 1));
+      sequence.cached = ended.shared;
+    } else if (donor >= 0) this.#pool.copySlot(donor, slot, sequence.cached);
   }
 
   async #read(sequence: Sequence, count: number): Promise<void> {
@@ -189,7 +209,7 @@ export class Scheduler {
       this.#remove(sequence);
       sequence.listener.onEnd(reason);
     } catch (error) {
-      this.#remove(sequence);
+      this.#remove(sequence, { keep: false });
       sequence.listener.onError(SpotterError.from(error));
     }
   }
@@ -201,11 +221,13 @@ export class Scheduler {
     );
   }
 
-  #remove(sequence: Sequence): void {
+  #remove(sequence: Sequence, { keep } = { keep: true }): void {
     const waiting = this.#waiting.indexOf(sequence);
     if (waiting >= 0) this.#waiting.splice(waiting, 1);
     const slot = this.#live.indexOf(sequence);
     if (slot < 0) return;
+    if (keep && sequence.cached > 0)
+      this.#kept?.keep(sequence.ids.slice(0, sequence.cached), this.#pool.window(slot, 1));
     const last = this.#live.pop();
     if (last === undefined || last === sequence) return;
     this.#live[slot] = last;

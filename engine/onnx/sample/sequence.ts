@@ -102,9 +102,13 @@ export class Sequence {
     this.listener.onPrompt?.({ cachedTokens: this.reused, ...this.#prompt?.report() });
   }
 
+  /** Whether it may begin with what others read; a prompt that is scored must be read itself. */
+  get shares(): boolean {
+    return this.#prompt === undefined;
+  }
+
   /** How many leading tokens another sequence has in the cache that this one wants there as well. */
   sharedWith(other: Sequence): number {
-    if (this.#prompt !== undefined) return 0;
     const most = Math.min(this.ids.length - 1, other.cached);
     let shared = 0;
     while (shared < most && this.ids[shared] === other.ids[shared]) shared++;

@@ -93,6 +93,26 @@ describe("prompts", () => {
   });
 });
 
+describe("usage", () => {
+  it("tells the tokens that an earlier request had read, streamed and whole", async () => {
+    const messages = [{ role: "user" as const, content: "Tell me of the old pond." }];
+    const body = { model, messages, max_tokens: 4, n: 3, temperature: 0 };
+    const first = (await client.chat.completions.create(body)).usage;
+    const prompt = first?.prompt_tokens ?? 0;
+    expect(first?.prompt_tokens_details).toEqual({ cached_tokens: 0 });
+    const second = (await client.chat.completions.create(body)).usage;
+    expect(second).toMatchObject({
+      prompt_tokens: prompt,
+      prompt_tokens_details: { cached_tokens: prompt - 1 },
+    });
+    const options = { include_usage: true };
+    const stream = await client.chat.completions.create({ ...body, stream: true, stream_options: options });
+    let last: unknown;
+    for await (const { usage } of stream) last = usage ?? last;
+    expect(last).toEqual(second);
+  });
+});
+
 describe("echo", () => {
   it("with log-probabilities and max_tokens 0 scores a text: the teacher's door", async () => {
     const ids = text.tokenizer.encode(poem);

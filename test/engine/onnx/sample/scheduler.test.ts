@@ -1,91 +1,17 @@
-import { beforeAll, describe, expect, it } from "vitest";
-import type { GenerateRequest, PromptReport, TokenAlternative } from "../../../../engine/onnx/engine-api.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { GenerateRequest } from "../../../../engine/onnx/engine-api.ts";
 import { InferSession } from "../../../../engine/onnx/models/infer-session.ts";
 import { Scheduler, type InferRunner } from "../../../../engine/onnx/sample/scheduler.ts";
 import { seededUniform } from "../../../../engine/onnx/sample/seeded.ts";
 import { randomPolicy } from "../../../../engine/onnx/train/init.ts";
-import { Scorer } from "../../../../engine/onnx/train/scorer.ts";
 import { END_ID, tinyConfig } from "../fixtures/tiny-model.ts";
+import { add, CountingRunner, finish, oneByOne, requests, type Outcome } from "./scheduling.ts";
 
 let session: InferSession;
 beforeAll(async () => {
   session = await InferSession.create(randomPolicy(tinyConfig, 7), { threads: 1 });
 });
-
-const base: GenerateRequest = {
-  promptIds: [8, 9, 10],
-  maxNewTokens: 12,
-  temperature: 0,
-  topP: 1,
-  topK: 0,
-  seed: 0,
-  stopIds: [],
-};
-
-interface Outcome {
-  ids: number[];
-  logprobs: number[];
-  top: (TokenAlternative[] | undefined)[];
-  prompt?: PromptReport;
-  end?: string;
-  error?: Error;
-  abort: () => void;
-}
-
-function add(scheduler: Scheduler, request: Partial<GenerateRequest>): Outcome {
-  const outcome: Outcome = { ids: [], logprobs: [], top: [], abort: () => {} };
-  outcome.abort = scheduler.add(
-    { ...base, ...request },
-    {
-      onPrompt(report) {
-        expect(outcome).toMatchObject({ ids: [] });
-        expect(outcome).not.toHaveProperty("prompt");
-        outcome.prompt = report;
-      },
-      onToken(id, logprob, top) {
-        outcome.ids.push(id);
-        outcome.logprobs.push(logprob);
-        outcome.top.push(top);
-      },
-      onEnd(reason) {
-        outcome.end = reason;
-      },
-      onError(error) {
-        outcome.error = error;
-      },
-    },
-  );
-  return outcome;
-}
-
-async function finish(scheduler: Scheduler): Promise<number> {
-  let steps = 0;
-  while (scheduler.busy) {
-    await scheduler.step();
-    steps++;
-  }
-  return steps;
-}
-
-/** Prompts of many lengths, some sharing a beginning, some the same. */
-function requests(count: number, overrides: Partial<GenerateRequest> = {}): Partial<GenerateRequest>[] {
-  return Array.from({ length: count }, (_, i) => ({
-    promptIds: Array.from({ length: 1 + ((i * 7) % 40) }, (_, k) => 7 + ((k * 13 + (i % 3)) % 250)),
-    maxNewTokens: 3 + ((i * 5) % 30),
-    seed: i,
-    ...overrides,
-  }));
-}
-
-async function oneByOne(list: Partial<GenerateRequest>[]): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
-  for (const request of list) {
-    const scheduler = new Scheduler(session, tinyConfig, { slots: 1 });
-    outcomes.push(add(scheduler, request));
-    await finish(scheduler);
-  }
-  return outcomes;
-}
+afterAll(() => session.close());
 
 describe("Scheduler", () => {
   it.each([
@@ -93,8 +19,13 @@ describe("Scheduler", () => {
     { name: "sampled", overrides: { temperature: 0.8, topP: 0.95 } },
   ])("gives each request what it gets alone: $name", async ({ overrides }) => {
     const list = requests(40, overrides);
-    const alone = await oneByOne(list);
-    for (const params of [{ slots: 5 }, { slots: 16, prefillTokens: 9 }, { slots: 64 }]) {
+    const alone = await oneByOne(session, list);
+    for (const params of [
+      { slots: 5 },
+      { slots: 16, prefillTokens: 9 },
+      { slots: 64 },
+      { slots: 4, keepBytes: 60_000 },
+    ]) {
       const scheduler = new Scheduler(session, tinyConfig, params);
       const together = list.map((request) => add(scheduler, request));
       await finish(scheduler);
@@ -109,7 +40,7 @@ describe("Scheduler", () => {
 
   it("does not depend on when requests arrive", async () => {
     const list = requests(12, { temperature: 1 });
-    const alone = await oneByOne(list);
+    const alone = await oneByOne(session, list);
     const scheduler = new Scheduler(session, tinyConfig, { slots: 4 });
     const outcomes: Outcome[] = [];
     for (const request of list) {
@@ -122,20 +53,12 @@ describe("Scheduler", () => {
   });
 
   it("reads the prompt of a group once", async () => {
-    let promptTokens = 0;
-    const counting: InferRunner = {
-      maxPositions: session.maxPositions,
-      run(feeds) {
-        if (feeds.ids.length > feeds.cache.batch) promptTokens += feeds.ids.length;
-        return session.run(feeds);
-      },
-      runWithLogits: (feeds) => session.runWithLogits(feeds),
-    };
-    const scheduler = new Scheduler(counting, tinyConfig, { slots: 8 });
+    const runner = new CountingRunner(session);
+    const scheduler = new Scheduler(runner, tinyConfig, { slots: 8 });
     const promptIds = Array.from({ length: 30 }, (_, i) => 7 + i);
     const group = Array.from({ length: 8 }, (_, seed) => add(scheduler, { promptIds, seed, temperature: 1 }));
     const steps = await finish(scheduler);
-    expect(promptTokens).toBe(29);
+    expect(runner.promptTokens).toBe(29);
     expect(steps).toBe(12);
     expect(new Set(group.map(({ ids }) => ids.join())).size).toBeGreaterThan(1);
   });
@@ -166,33 +89,9 @@ describe("Scheduler", () => {
     expect(outcome.top[0]?.[0]).toMatchObject({ id: outcome.ids[0], logprob: outcome.logprobs[0] });
   });
 
-  it("scores the tokens of a prompt, beside others and before it goes on", async () => {
-    const scorer = new Scorer(randomPolicy(tinyConfig, 7), { threads: 1, maxPositions: 256 });
-    const promptIds = Array.from({ length: 30 }, (_, i) => 7 + ((i * 31) % 200));
-    const [expected] = await scorer.score([promptIds], 1);
-    await scorer.close();
-    const scheduler = new Scheduler(session, tinyConfig, { slots: 4 });
-    const other = add(scheduler, { promptIds });
-    const scored = add(scheduler, { promptIds, maxNewTokens: 0, promptLogprobs: 2 });
-    const more = add(scheduler, { promptIds, promptLogprobs: 0, maxNewTokens: 12 });
-    const one = add(scheduler, { promptIds: [9], maxNewTokens: 0, promptLogprobs: 0 });
-    await finish(scheduler);
-    expect(scored).toMatchObject({ ids: [], end: "length" });
-    for (const { prompt } of [scored, more]) {
-      expect(prompt?.cachedTokens).toBe(0);
-      expect(prompt?.logprobs).toHaveLength(30);
-      for (const [i, logprob] of (prompt?.logprobs ?? []).entries())
-        expect(logprob).toBeCloseTo(expected?.[i] ?? NaN, 4);
-    }
-    expect(scored.prompt?.topLogprobs?.map((top) => top.length)).toEqual([0, ...Array<number>(29).fill(2)]);
-    expect(more.prompt).not.toHaveProperty("topLogprobs");
-    expect(more.ids).toEqual(other.ids);
-    expect(one).toMatchObject({ end: "length", prompt: { logprobs: [0] } });
-  });
-
   it("frees the slot of an aborted request at once, and leaves the others alone", async () => {
     const list = requests(6, { maxNewTokens: 20 });
-    const alone = await oneByOne(list);
+    const alone = await oneByOne(session, list);
     const scheduler = new Scheduler(session, tinyConfig, { slots: 3 });
     const outcomes = list.map((request) => add(scheduler, request));
     await scheduler.step();
@@ -214,8 +113,8 @@ describe("Scheduler", () => {
     const uniform = seededUniform(2);
     const below = (limit: number): number => Math.floor(uniform() * limit);
     const list = requests(50, { temperature: 1 });
-    const alone = await oneByOne(list);
-    const scheduler = new Scheduler(session, tinyConfig, { slots: 6, prefillTokens: 12 });
+    const alone = await oneByOne(session, list);
+    const scheduler = new Scheduler(session, tinyConfig, { slots: 6, prefillTokens: 12, keepBytes: 100_000 });
     const outcomes: Outcome[] = [];
     const aborted = new Set<number>();
     while (outcomes.length < list.length || scheduler.busy) {
