@@ -11,11 +11,31 @@ export function refuseFault(formatted: DatasetRow, where: string): DatasetRow {
   throw invalidRow(where, `the column "${fault.path}" ${fault.why}`);
 }
 
-export function refuseEqualPrompts(rows: readonly DatasetRow[], template: string | undefined): void {
-  if (template === undefined || rows.length < 2 || hasPlaceholder(template)) return;
-  const prompts = new Set(rows.map(({ prompt }) => JSON.stringify(prompt)));
-  if (prompts.size > 1) return;
-  throw new SpotterError(
+/** Notices a template that makes one prompt of all rows; shown row by row, it keeps the first. */
+export class EqualPrompts {
+  #first: string | undefined;
+  #rows = 0;
+  #differ: boolean;
+
+  constructor(template: string | undefined) {
+    this.#differ = template === undefined || hasPlaceholder(template);
+  }
+
+  add({ prompt }: DatasetRow): void {
+    this.#rows++;
+    if (this.#differ) return;
+    const text = JSON.stringify(prompt);
+    this.#differ = (this.#first ??= text) !== text;
+  }
+
+  /** @throws SpotterError `invalid_input` */
+  refuse(): void {
+    if (!this.#differ && this.#rows > 1) throw equalPrompts();
+  }
+}
+
+function equalPrompts(): SpotterError {
+  return new SpotterError(
     "invalid_input",
     "promptTemplate has no {input} or {column}: all prompts are equal.",
     {

@@ -2,11 +2,13 @@ import { basename, resolve } from "node:path";
 import { SpotterError } from "./schema/errors.ts";
 import type { DatasetRow } from "./schema/dataset.ts";
 import type { DatasetSource } from "./schema/run-spec.ts";
-import { refuseEqualPrompts, refuseFault } from "./dataset-checks.ts";
+import { EqualPrompts, refuseFault } from "./dataset-checks.ts";
 import { checkParams, type ParamTypes, withoutUndefined } from "./dataset-params.ts";
 import { invalidRow, isRow, placeOf, RowFaults, type Row } from "./dataset-rows.ts";
 import { filePath } from "./file-path.ts";
+import { ownPrompt, systemMessages } from "./own-prompt.ts";
 import { columnText, fillTemplate } from "./prompt-template.ts";
+import { slicedRows } from "./sliced-rows.ts";
 
 /** What the model is asked, and for SFT what it should answer. */
 export interface FormattedRow {
@@ -128,11 +130,30 @@ export abstract class Dataset {
    */
   async load(): Promise<DatasetRow[]> {
     const loaded: DatasetRow[] = [];
+    for await (const row of this.checked()) loaded.push(row);
+    return loaded;
+  }
+
+  /** As {@link load}, one row at a time; what is wrong with rows is told at the end, all at once. */
+  async *checked(): AsyncIterable<DatasetRow> {
     const faults = new RowFaults();
-    await this.#collect(loaded, faults).catch((error: unknown) => faults.add(error));
+    const prompts = new EqualPrompts(this.settle().promptTemplate);
+    let count = 0;
+    let index = 0;
+    try {
+      for await (const row of this.rows()) {
+        const sound = this.#soundOr(faults, row, index++);
+        if (sound === undefined || faults.count > 0) continue;
+        prompts.add(sound);
+        count++;
+        yield sound;
+      }
+    } catch (error) {
+      faults.add(error);
+    }
     faults.throwIfAny();
-    refuseEqualPrompts(loaded, this.promptTemplate);
-    if (loaded.length > 0) return loaded;
+    prompts.refuse();
+    if (count > 0) return;
     throw new SpotterError("dataset_empty", `${this.#what()} has no rows.`, {
       where: this.name,
       hint: "A dataset needs at least one row.",
@@ -163,16 +184,12 @@ export abstract class Dataset {
     for await (const row of this.rows()) yield this.#formatted(row, this.#where(row, index++));
   }
 
-  async #collect(loaded: DatasetRow[], faults: RowFaults): Promise<void> {
-    this.settle();
-    let index = 0;
-    for await (const row of this.rows()) {
-      try {
-        const where = this.#where(row, index++);
-        loaded.push(refuseFault(this.#formatted(row, where), where));
-      } catch (error) {
-        faults.add(error);
-      }
+  #soundOr(faults: RowFaults, row: Row, index: number): DatasetRow | undefined {
+    const where = this.#where(row, index);
+    try {
+      return refuseFault(this.#formatted(row, where), where);
+    } catch (error) {
+      return void faults.add(error);
     }
   }
 
@@ -273,28 +290,10 @@ class SlicedDataset extends Dataset {
   }
 
   override async *rows(): AsyncIterable<Row> {
-    const all: Row[] = [];
-    for await (const row of this.#origin.rows()) {
-      all.push(row);
-      if (this.#end !== undefined && this.#end >= 0 && all.length >= this.#end) break;
-    }
-    yield* all.slice(this.#start, this.#end);
+    yield* slicedRows(this.#origin.rows(), this.#start, this.#end);
   }
 
   override format(row: Row): FormattedRow {
     return this.#origin.format(row);
   }
-}
-
-function ownPrompt(row: Row, systemPrompt: string | undefined): DatasetRow["prompt"] {
-  const own = row.messages ?? row.prompt;
-  if (typeof own === "string") return [...systemMessages(systemPrompt), { role: "user", content: own }];
-  if (Array.isArray(own)) return [...systemMessages(systemPrompt), ...(own as DatasetRow["prompt"])];
-  throw new Error(
-    "no inputColumn, promptTemplate or format() is set and there is no messages or prompt column",
-  );
-}
-
-function systemMessages(systemPrompt: string | undefined): DatasetRow["prompt"] {
-  return systemPrompt === undefined ? [] : [{ role: "system", content: systemPrompt }];
 }

@@ -68,11 +68,13 @@ export class Eval {
     const client = clientOf(options);
     const { signal } = options;
     const { endpoint, dataset, rewards, secrets = [], ...rest } = this.params;
-    const [packed, code] = await Promise.all([
-      packDataset(dataset, needsTemplate),
-      packUserCode(rewardsFile(rewards)),
-    ]);
-    await Promise.all([uploadDataset(client, packed, signal), uploadUserCode(client, code, signal)]);
+    const code = await packUserCode(rewardsFile(rewards));
+    const packed = await packDataset(dataset, needsTemplate);
+    try {
+      await Promise.all([uploadDataset(client, packed, signal), uploadUserCode(client, code, signal)]);
+    } finally {
+      await packed.close();
+    }
     const json: LaunchEvalInput = {
       ...rest,
       endpoint: endpointNameOf(endpoint),

@@ -2,17 +2,23 @@ import * as z from "zod/mini";
 import type { DatasetRow } from "./schema/dataset.ts";
 import { SpotterError } from "./schema/errors.ts";
 import { parseWith } from "./schema/parse.ts";
-import { adapterSpec, runSpec, type DatasetRef, type RunSpec } from "./schema/run-spec.ts";
+import { adapterSpec, runSpec, type RunSpec } from "./schema/run-spec.ts";
 import { runDetail } from "./schema/run.ts";
 import { type Checkpoint, checkpointIdOf } from "./checkpoint.ts";
 import { type CallOptions, clientOf } from "./client.ts";
 import type { Dataset } from "./dataset.ts";
-import { refuseOverlap } from "./dataset-overlap.ts";
 import { type Model, modelOf } from "./model.ts";
 import type { Recipe } from "./recipe.ts";
 import { type Rewards, rewardsFile, rewardsParam, rewardsSetup } from "./rewards-params.ts";
 import { Run } from "./run.ts";
-import { packDataset, packUserCode, type Packed, uploadDataset, uploadUserCode } from "./upload.ts";
+import {
+  packDataset,
+  packUserCode,
+  type Packed,
+  type PackedDataset,
+  uploadDataset,
+  uploadUserCode,
+} from "./upload.ts";
 
 export interface TrainConfigParams {
   model: Model | string;
@@ -59,7 +65,7 @@ export interface LoraParams {
 
 interface Prepared {
   spec: RunSpec;
-  datasets: Packed<DatasetRef>[];
+  datasets: PackedDataset[];
   code: Packed<{ sha256: string }> | undefined;
 }
 
@@ -138,7 +144,7 @@ export class TrainConfig {
    * nothing and starts nothing.
    */
   async spec(): Promise<RunSpec> {
-    return (await this.#prepare()).spec;
+    return this.#prepared(({ spec }) => Promise.resolve(spec));
   }
 
   /**
@@ -150,18 +156,30 @@ export class TrainConfig {
   async launch(options: CallOptions = {}): Promise<Run> {
     const client = clientOf(options);
     const { signal } = options;
-    const { spec, datasets, code } = await this.#prepare();
-    await Promise.all([
-      ...datasets.map((dataset) => uploadDataset(client, dataset, signal)),
-      code && uploadUserCode(client, code, signal),
-    ]);
+    const spec = await this.#prepared(async ({ spec, datasets, code }) => {
+      await Promise.all([
+        ...datasets.map((dataset) => uploadDataset(client, dataset, signal)),
+        code && uploadUserCode(client, code, signal),
+      ]);
+      return spec;
+    });
     // An answer that is lost on the way is asked for again, and never starts a second run.
     const idempotencyKey = crypto.randomUUID();
     const request = { json: spec, signal, idempotencyKey, timeoutMs: 120_000 };
     return new Run(client, await client.request(runDetail, "POST", "/runs", request));
   }
 
-  async #prepare(): Promise<Prepared> {
+  /** Lends what was prepared; its files are gone afterwards. */
+  async #prepared<T>(use: (prepared: Prepared) => Promise<T>): Promise<T> {
+    const packed: PackedDataset[] = [];
+    try {
+      return await use(await this.#prepare(packed));
+    } finally {
+      await Promise.all(packed.map((each) => each.close()));
+    }
+  }
+
+  async #prepare(datasets: PackedDataset[]): Promise<Prepared> {
     const {
       dataset,
       evalDataset,
@@ -176,12 +194,19 @@ export class TrainConfig {
     } = this.params;
     const { evalEvery, ...recipeSpec } = recipe;
     const check = recipe.kind === "sft" ? needsCompletion : undefined;
-    const [train, held, code] = await Promise.all([
-      packDataset(dataset, check),
-      evalDataset && packDataset(evalDataset, check),
-      rewards === undefined ? undefined : packUserCode(rewardsFile(rewards)),
-    ]);
-    if (held && !allowOverlap) refuseOverlap(train.rows, held.rows);
+    const code = rewards === undefined ? undefined : await packUserCode(rewardsFile(rewards));
+    const overlap = evalDataset && !allowOverlap ? await newOverlapWatch() : undefined;
+    const pack = async (each: Dataset, note: (row: DatasetRow) => void) => {
+      const packed = await packDataset(each, (row, index) => {
+        check?.(row, index);
+        note(row);
+      });
+      datasets.push(packed);
+      return packed;
+    };
+    const train = await pack(dataset, (row) => overlap?.train(row));
+    const held = evalDataset && (await pack(evalDataset, (row) => overlap?.hold(row)));
+    overlap?.refuse();
     const spec = parseWith(
       runSpec,
       {
@@ -197,8 +222,13 @@ export class TrainConfig {
       },
       "TrainConfig",
     );
-    return { spec, datasets: held ? [train, held] : [train], code: code || undefined };
+    return { spec, datasets, code };
   }
+}
+
+async function newOverlapWatch() {
+  const { OverlapWatch } = await import("./dataset-overlap.ts");
+  return new OverlapWatch();
 }
 
 function startPoint(startFrom: NonNullable<TrainConfigParams["startFrom"]>) {

@@ -8,33 +8,43 @@ import type { Dataset } from "./dataset.ts";
 /** Something addressed by its own hash, ready to be sent to a server that lacks it. */
 export interface Packed<Ref> {
   ref: Ref;
-  bytes: Uint8Array;
+  /** In memory, or a file that is read as it is sent. */
+  bytes: Uint8Array | Blob;
   name: string | undefined;
 }
 
 export interface PackedDataset extends Packed<DatasetRef> {
-  rows: DatasetRow[];
+  /** Once it was sent, or will not be. */
+  close(): Promise<void>;
 }
 
-/** Loads, formats and hashes a dataset. The same rows always give the same reference. */
+/**
+ * Reads, formats, checks and hashes a dataset, a row at a time: more rows than fit in memory wait in a file. The
+ * same rows always give the same reference. Whoever packs must close.
+ */
 export async function packDataset(
   dataset: Dataset,
   check?: (row: DatasetRow, index: number) => void,
 ): Promise<PackedDataset> {
-  const rows = await dataset.load();
-  if (check) rows.forEach(check);
-  const bytes = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  async function* seen(): AsyncIterable<DatasetRow> {
+    let index = 0;
+    for await (const row of dataset.checked()) {
+      check?.(row, index++);
+      yield row;
+    }
+  }
+  // Loaded only here: node:crypto alone takes a tenth of the time that importing the whole package may take.
+  const { spoolRows } = await import("./datasets/row-spool.ts");
+  const { sha256, rows, bytes, close } = await spoolRows(seen());
   const { name, inputColumn, source } = dataset;
-  // Loading it takes a tenth of the time that importing the whole package may take.
-  const { createHash } = await import("node:crypto");
   const ref: DatasetRef = {
-    sha256: createHash("sha256").update(bytes).digest("hex"),
-    rows: rows.length,
+    sha256,
+    rows,
     ...(inputColumn === undefined ? {} : { inputColumn }),
     ...(name === undefined ? {} : { name }),
     ...(source === undefined ? {} : { source }),
   };
-  return { ref, bytes, name, rows };
+  return { ref, bytes, name, close };
 }
 
 /** Bundles rewards, tools or an environment into one module. esbuild is loaded only here. */

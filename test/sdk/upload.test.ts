@@ -12,7 +12,11 @@ describe("packDataset", () => {
     const one = await packDataset(Dataset.fromArray(rows, { inputColumn: "q", name: "one" }));
     const two = await packDataset(Dataset.fromArray(rows, { inputColumn: "q" }));
     expect(one.ref).toEqual({ ...two.ref, name: "one" });
-    expect(one.ref.sha256).toBe(createHash("sha256").update(one.bytes).digest("hex"));
+    expect(one.ref.sha256).toBe(
+      createHash("sha256")
+        .update(new Uint8Array(await new Blob([one.bytes as Uint8Array<ArrayBuffer>]).arrayBuffer()))
+        .digest("hex"),
+    );
     expect((await packDataset(Dataset.fromArray(rows, { promptTemplate: "{q}!" }))).ref.sha256).not.toBe(
       one.ref.sha256,
     );

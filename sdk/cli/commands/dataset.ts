@@ -121,7 +121,11 @@ function push(context: CliContext): Command {
     .option("--name <name>", "for people; shown with runs")
     .action(async (source: string, options: SourceOptions) => {
       const packed = await packDataset(datasetOf(source, options));
-      await uploadDataset(Client.default(), packed, context.signal);
+      try {
+        await uploadDataset(Client.default(), packed, context.signal);
+      } finally {
+        await packed.close();
+      }
       if (options.json) return printJson(context, packed.ref);
       print(context, `${packed.ref.rows} rows are stored as ${packed.ref.sha256}.`);
     });
