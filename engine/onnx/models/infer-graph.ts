@@ -28,15 +28,15 @@ export function cacheNames(layer: number): Record<"pastKey" | "pastValue", strin
  * - `seqlens_k` int32 [B]: positions in the cache after this run, less one. Decoding a token at position p:
  *   p. A first prompt of n tokens, right-padded to S: n - 1. Whatever lies behind is ignored.
  * - `total` int32 []: the largest `seqlens_k` + 1; any larger value up to T does as well.
- * - `last` int64 [B, 1]: the row of `ids` whose successor is wanted; 0 when decoding.
- * - `inv_temperature` float32 [B, 1]: logits are multiplied by it before the softmax.
+ * - `rows` int64 [R]: the tokens whose successors are wanted, counted through all sequences: b * S + s.
+ * - `inv_temperature` float32 [R, 1]: logits are multiplied by it before the softmax.
  * - `new_positions` int64 [B, KV, S, 1]: where each new token stands.
  * - `past_key_l`, `past_value_l` float32 [B, KV, T, hd] for each layer l; read only.
  * - the weights under their own names, where they are shared.
  *
  * Outputs:
- * - `logits` float32 [B, V], without the temperature.
- * - `probs` float32 [B, V]: softmax(logits * inv_temperature).
+ * - `logits` float32 [R, V], without the temperature.
+ * - `probs` float32 [R, V]: softmax(logits * inv_temperature).
  * - `new_cache` float32 [2 L B, KV, S, hd]: keys and values of the new positions, to be put into the cache;
  *   layer by layer, keys before values.
  */
@@ -48,8 +48,8 @@ export function inferGraph(policy: Policy, params: InferGraphParams): Graph {
   const ids = graph.input("ids", "int64", ["B", "S"]);
   const seqlensK = graph.input("seqlens_k", "int32", ["B"]);
   const total = graph.input("total", "int32", []);
-  const last = graph.input("last", "int64", ["B", 1]);
-  const inverseTemperature = graph.input("inv_temperature", "float32", ["B", 1]);
+  const wanted = graph.input("rows", "int64", ["R"]);
+  const inverseTemperature = graph.input("inv_temperature", "float32", ["R", 1]);
   const newPositions = graph.input("new_positions", "int64", ["B", keyValueHeads, "S", 1]);
   const weights = declareWeights(graph, policy, params);
   const rotary = rotaryTables(graph, config, params.maxPositions);
@@ -78,8 +78,7 @@ export function inferGraph(policy: Policy, params: InferGraphParams): Graph {
     return ops.reshape(graph, attended, ["B*S", heads * headSize]);
   };
 
-  const select = (rows: Value): Value =>
-    ops.gatherPerBatch(graph, ops.reshape(graph, rows, ["B", "S", Number(rows.shape[1])]), last);
+  const select = (rows: Value): Value => ops.gather(graph, rows, wanted);
   const x = llamaBlocks(tape, config, weights, ops.reshape(graph, ids, ["B*S"]), { attend, select });
   const hidden = finalNorm(tape, config, weights, x);
   graph.output("new_cache", ops.concat(graph, news, 0, `${news.length}*B`));

@@ -24,13 +24,18 @@ export interface InferFeeds {
   ids: BigInt64Array;
   seqlensK: Int32Array;
   total: number;
+  /**
+   * For each sequence the token of `ids` whose successor is wanted, counted within the sequence: 0 when
+   * decoding. For a batch of one there may be several.
+   */
   last: BigInt64Array;
+  /** As many as `last`. */
   invTemperature: Float32Array;
   /** As many slots as the batch has sequences; the new positions are written into it. */
   cache: KvWindow;
 }
 
-/** Both [batch, V]. */
+/** Both [rows, V], a row for each element of `last`. */
 export interface InferOutputs {
   probs: Float32Array;
   logits: Float32Array;
@@ -92,8 +97,8 @@ export class InferSession {
       ids: new Tensor("int64", feeds.ids, [batch, count]),
       seqlens_k: new Tensor("int32", feeds.seqlensK, [batch]),
       total: new Tensor("int32", Int32Array.of(feeds.total), []),
-      last: new Tensor("int64", feeds.last, [batch, 1]),
-      inv_temperature: new Tensor("float32", feeds.invTemperature, [batch, 1]),
+      rows: new Tensor("int64", wantedRows(feeds.last, batch, count), [feeds.last.length]),
+      inv_temperature: new Tensor("float32", feeds.invTemperature, [feeds.last.length, 1]),
       new_positions: new Tensor("int64", newPositions(starts, keyValueHeads, count), [
         batch,
         keyValueHeads,
@@ -120,6 +125,10 @@ export class InferSession {
 function newStarts({ seqlensK, total }: InferFeeds, count: number): number[] {
   const isPrompt = count > 1 && total === count;
   return Array.from(seqlensK, (last) => (isPrompt ? 0 : last + 1 - count));
+}
+
+function wantedRows(last: BigInt64Array, batch: number, count: number): BigInt64Array {
+  return batch === 1 ? last : last.map((row, sequence) => row + BigInt(sequence * count));
 }
 
 function newPositions(starts: number[], heads: number, count: number): BigInt64Array {

@@ -27,6 +27,8 @@ export interface SchedulerParams {
   keepBytes?: number;
 }
 
+/** Bounds what the scores of a prompt need at once, in numbers. */
+const MAX_LOGITS = 2 ** 23;
 /** A shorter rest of a prompt is read token by token beside the others: a run of its own costs more. */
 const SHORTEST_PREFILL = 6;
 
@@ -118,9 +120,12 @@ export class Scheduler {
       const sequence = this.#live[slot] ?? this.#admit();
       if (sequence === undefined) return;
       if (sequence.unread < SHORTEST_PREFILL) continue;
-      const count = Math.min(sequence.unread, budget);
+      const most = sequence.scores ? Math.ceil(MAX_LOGITS / this.#config.vocabularySize) : Infinity;
+      const count = Math.min(sequence.unread, budget, most);
       await this.#read(sequence, count);
       budget -= count;
+      // It may have ended, and the last one have its slot; or have more to read than its logits had room.
+      if (this.#live[slot] !== sequence || sequence.scores) slot--;
     }
   }
 
@@ -156,16 +161,28 @@ export class Scheduler {
 
   async #read(sequence: Sequence, count: number): Promise<void> {
     const end = sequence.cached + count;
+    const rows = sequence.scores ? count : 1;
     this.#reserve(end);
-    await this.#runner.run({
+    const { probs } = await this.#runner.run({
       ids: BigInt64Array.from(sequence.ids.slice(sequence.cached, end), BigInt),
       seqlensK: Int32Array.of(end - 1),
       total: end,
-      last: BigInt64Array.of(BigInt(count - 1)),
-      invTemperature: Float32Array.of(1),
+      last: BigInt64Array.from({ length: rows }, (_, row) => BigInt(count - rows + row)),
+      invTemperature: new Float32Array(rows).fill(sequence.inverseTemperature),
       cache: this.#pool.window(this.#live.indexOf(sequence), 1),
     });
     sequence.cached = end;
+    if (!sequence.scores || this.#aborted.has(sequence)) return;
+    const size = this.#config.vocabularySize;
+    this.#settle(sequence, () => {
+      let reason: "length" | undefined;
+      for (let row = 0; row < rows; row++) {
+        const probabilities = probs.subarray(row * size, (row + 1) * size);
+        checkNumbers(probabilities);
+        reason = sequence.score(probabilities);
+      }
+      return reason;
+    });
   }
 
   async #decode(): Promise<void> {
@@ -200,11 +217,17 @@ export class Scheduler {
     return needsLogits ? this.#runner.runWithLogits(feeds) : this.#runner.run(feeds);
   }
 
-  /** What goes wrong with one sequence is its own affair. */
   #take(sequence: Sequence, row: Float32Array, logits: Float32Array | undefined): void {
+    this.#settle(sequence, () => {
+      checkNumbers(row);
+      return sequence.take(row, logits);
+    });
+  }
+
+  /** Ends a sequence where `work` says why, or throws: what goes wrong with one is its own affair. */
+  #settle(sequence: Sequence, work: () => "stop" | "length" | undefined): void {
     try {
-      if (Number.isNaN(row[0])) throw notANumber();
-      const reason = sequence.take(row, logits);
+      const reason = work();
       if (reason === undefined) return;
       this.#remove(sequence);
       sequence.listener.onEnd(reason);
@@ -235,8 +258,9 @@ export class Scheduler {
   }
 }
 
-function notANumber(): SpotterError {
-  return new SpotterError("numeric_failure", "The model's probabilities are not numbers.", {
+function checkNumbers(row: Float32Array): void {
+  if (!Number.isNaN(row[0])) return;
+  throw new SpotterError("numeric_failure", "The model's probabilities are not numbers.", {
     hint: "The weights have diverged: lower the learning rate, or go back to an earlier checkpoint.",
   });
 }

@@ -63,8 +63,20 @@ export class Sequence {
 
   /** Tokens that can be put into the cache before the last one, whose successor is wanted. */
   get unread(): number {
-    // A run gives one row for each sequence, and every token of a prompt to score needs its own.
-    return this.#prompt?.complete === false ? 0 : this.ids.length - 1 - this.cached;
+    return this.ids.length - 1 - this.cached;
+  }
+
+  /** Whether every token of the prompt that is read is to be scored. */
+  get scores(): boolean {
+    return this.#prompt?.complete === false;
+  }
+
+  /** Scores the next token of the prompt. Returns "length" where nothing more is wanted. */
+  score(row: Float32Array): "length" | undefined {
+    this.#prompt?.take(row);
+    if (this.scores || this.ids.length < this.#end) return undefined;
+    this.#report();
+    return "length";
   }
 
   /**
@@ -74,11 +86,10 @@ export class Sequence {
    * @throws SpotterError `engine_failed` when the request's grammar allows no token.
    */
   take(row: Float32Array, logits: Float32Array | undefined): "stop" | "length" | undefined {
-    if (this.#prompt?.complete === false) this.#prompt.take(row);
-    const answers = this.ids.length < this.#end;
-    if (answers ? this.cached < this.ids.length : this.#prompt?.complete === false) return undefined;
+    if (this.scores) return this.score(row);
+    if (this.cached < this.ids.length) return undefined;
     this.#report();
-    return answers ? this.#sample(row, logits) : "length";
+    return this.ids.length < this.#end ? this.#sample(row, logits) : "length";
   }
 
   #sample(row: Float32Array, logits: Float32Array | undefined): "stop" | "length" | undefined {

@@ -1,4 +1,3 @@
-import { sameShape } from "../dim.ts";
 import type { Graph } from "../graph.ts";
 import { int, string, type Value } from "../value.ts";
 import { expand, unsqueeze } from "./layout.ts";
@@ -20,20 +19,6 @@ export function gatherColumns(graph: Graph, x: Value, columns: Value): Value {
     inputs: [x, columns],
     attributes: { axis: int(1) },
     outputs: [{ type: x.type, shape: columns.shape }],
-  })[0];
-}
-
-/** From `x` [B, S, D] one row per batch entry, `rows` being [B, 1]. Gives [B, D]. */
-export function gatherPerBatch(graph: Graph, x: Value, rows: Value): Value {
-  const [batch, , width] = x.shape;
-  if (batch === undefined || width === undefined || !sameShape(rows.shape, [batch, 1])) {
-    throw new RangeError(`No row per entry of [${x.shape.join()}] by [${rows.shape.join()}]`);
-  }
-  return graph.add({
-    op: "GatherND",
-    inputs: [x, rows],
-    attributes: { batch_dims: int(1) },
-    outputs: [{ type: x.type, shape: [batch, width] }],
   })[0];
 }
 
