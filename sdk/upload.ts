@@ -35,16 +35,16 @@ export async function packDataset(
   }
   // Loaded only here: node:crypto alone takes a tenth of the time that importing the whole package may take.
   const { spoolRows } = await import("./datasets/row-spool.ts");
-  const { sha256, rows, bytes, close } = await spoolRows(seen());
+  const spooled = await spoolRows(seen());
   const { name, inputColumn, source } = dataset;
   const ref: DatasetRef = {
-    sha256,
-    rows,
+    sha256: spooled.sha256,
+    rows: spooled.rows,
     ...(inputColumn === undefined ? {} : { inputColumn }),
     ...(name === undefined ? {} : { name }),
     ...(source === undefined ? {} : { source }),
   };
-  return { ref, bytes, name, close };
+  return { ref, bytes: spooled.bytes, name, close: () => spooled.close() };
 }
 
 /** Bundles rewards, tools or an environment into one module. esbuild is loaded only here. */

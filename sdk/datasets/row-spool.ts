@@ -44,8 +44,8 @@ export async function spoolRows(rows: AsyncIterable<DatasetRow>): Promise<Spoole
     if (file === undefined)
       return { sha256, rows: count, bytes: Buffer.concat(pieces), close: () => Promise.resolve() };
     await file.write(pieces);
-    const { remove } = file;
-    return { sha256, rows: count, bytes: await file.finish(), close: remove };
+    const written = file;
+    return { sha256, rows: count, bytes: await written.finish(), close: () => written.remove() };
   } catch (error) {
     await file?.remove();
     throw error;
