@@ -3,7 +3,7 @@ import type { Run } from "../../sdk/index.ts";
 import type { Gym } from "./gym.ts";
 import { readOutcome } from "./outcome.ts";
 import { livingContainers, until, type LivingContainer } from "./processes.ts";
-import type { Reference } from "./verify.ts";
+import type { Scene } from "./use-gym.ts";
 import { launchWork, SLOW_MS, STEPS } from "./work.ts";
 
 /** Launches the work, slow enough to interfere, and resolves when it has come as far as a checkpoint. */
@@ -31,7 +31,7 @@ export async function pauseNow(gym: Gym, run: Run): Promise<void> {
 }
 
 /** The parts of an outcome that must not depend on what happened on the way. */
-export async function expectAsUndisturbed(gym: Gym, run: Run, reference: Reference): Promise<void> {
+export async function expectAsUndisturbed({ gym, reference }: Scene, run: Run): Promise<void> {
   const { files, metrics, state, step } = await readOutcome(gym, run.id);
   expect({ state, step }).toEqual({ state: "succeeded", step: STEPS });
   for (const [key, sha256] of Object.entries(reference.outcome.files)) expect(files[key], key).toBe(sha256);

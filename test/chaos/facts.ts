@@ -1,8 +1,10 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Checkpoint } from "../../sdk/schema/checkpoint.ts";
 import type { RunEvent } from "../../sdk/schema/event.ts";
 import { Endpoint, Run } from "../../sdk/index.ts";
 import type { Gym } from "./gym.ts";
 
+const ASK_EVERY_MS = 20;
 const PROMPTS = ["Write about rain.", "Write about snow.", "Write about moss."];
 
 /** What somebody was told during a trial, and so may rely on. */
@@ -38,6 +40,8 @@ export async function keepAsking(gym: Gym, signal: AbortSignal): Promise<Facts["
   for (let prompt = 0; !signal.aborted; prompt = (prompt + 1) % PROMPTS.length) {
     const text = await ask(gym, prompt).catch(() => undefined);
     if (text !== undefined) answers.push({ prompt, text });
+    // Both cores belong to the work: who asks without end would only make it slow.
+    await delay(ASK_EVERY_MS);
   }
   return answers;
 }

@@ -27,5 +27,7 @@ export function planOf(seed: number, blows: number, events: number): Blow[] {
 /** SPOTTER_CHAOS_SEED, else another one each time. */
 export function chosenSeed(): number {
   const given = process.env.SPOTTER_CHAOS_SEED;
-  return given === undefined || given === "" ? Date.now() % 2 ** 31 : Number(given);
+  if (given === undefined || given === "") return Date.now() % 2 ** 31;
+  if (/^\d{1,10}$/.test(given) && Number(given) < 2 ** 31) return Number(given);
+  throw new Error(`SPOTTER_CHAOS_SEED is ${JSON.stringify(given)}, expected a whole number below 2^31.`);
 }

@@ -50,17 +50,26 @@ export async function runTrial(
   return { victim, seed, killed: result.killed, losses, facts };
 }
 
+export interface StrikeParams {
+  victim: Victim;
+  seed: number;
+  kills: number;
+  /** Asked before each trial. */
+  isOverTime?: () => boolean;
+}
+
 /** Trials, each with a plan of its own, until a kind of process was killed often enough. */
 export async function strikeUntil(
   gym: Gym,
   reference: Reference,
-  { victim, seed, kills }: { victim: Victim; seed: number; kills: number },
+  { victim, seed, kills, isOverTime = () => false }: StrikeParams,
 ): Promise<TrialResult[]> {
   const results: TrialResult[] = [];
   let left = kills;
   // A plan may come too late for a fast run; the seeds of the plans follow from the one that is printed.
   for (let number = 0; left > 0; number++) {
-    if (number > 4 * kills + 4) throw new Error(`${left} of ${kills} kills of the ${victim} are missing.`);
+    if (number > 4 * kills + 4 || isOverTime())
+      throw new Error(`${left} of ${kills} kills of the ${victim} are missing.`);
     const ownSeed = (seed + VICTIMS.indexOf(victim) * 100_003 + number * 7_919) % 2 ** 31;
     const result = await runTrial(gym, reference, {
       victim,
