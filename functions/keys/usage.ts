@@ -9,9 +9,15 @@ export interface UsageDocument {
   usage: KeyUsage;
 }
 
+const DAY_MS = 86_400_000;
+/** Every request asks for its month, some of them several times: the last day is remembered. */
+let lastMonth = { day: Number.NaN, month: "" };
+
 /** The month of UTC, as in `2026-11`. */
 export function monthOf(nowMs: number): string {
-  return new Date(nowMs).toISOString().slice(0, 7);
+  const day = Math.floor(nowMs / DAY_MS);
+  if (day !== lastMonth.day) lastMonth = { day, month: new Date(nowMs).toISOString().slice(0, 7) };
+  return lastMonth.month;
 }
 
 export function noUsage(month: string): KeyUsage {

@@ -30,7 +30,8 @@ export function createJsonLog(options: JsonLogOptions): Log {
 
 /**
  * Appends to a file; when it passes `maxBytes` (default 10 MB) it becomes `<path>.1` and a new one begins.
- * Only the owner can read it.
+ * Only the owner can read it. Lines of one turn of the event loop are one write: a log of requests would be a
+ * system call for each.
  */
 export function openLogFile(path: string, maxBytes = 10_000_000) {
   const open = () => {
@@ -43,31 +44,68 @@ export function openLogFile(path: string, maxBytes = 10_000_000) {
   };
   let descriptor: number | undefined = open();
   let size = fstatSync(descriptor).size;
+  let pending = "";
+  let lostWrites = 0;
+
+  function flush(): void {
+    const lines = pending;
+    pending = "";
+    if (descriptor === undefined || lines === "") return;
+    try {
+      if (size > maxBytes) {
+        renameSync(path, `${path}.1`);
+        const full = descriptor;
+        descriptor = open();
+        closeSync(full);
+        size = 0;
+      }
+      if (lostWrites > 0) size += writeSync(descriptor, lostLine(lostWrites));
+      lostWrites = 0;
+      size += writeSync(descriptor, lines);
+    } catch {
+      // A full disk must not end the daemon; the log says so when there is room again.
+      lostWrites++;
+    }
+  }
+
+  process.on("exit", flush);
   return {
     write: (line: string): void => {
       if (descriptor === undefined) return;
-      if (size > maxBytes) {
-        closeSync(descriptor);
-        renameSync(path, `${path}.1`);
-        descriptor = open();
-        size = 0;
-      }
-      size += writeSync(descriptor, line);
+      if (pending === "") setImmediate(flush);
+      pending += line;
     },
     close: (): void => {
+      flush();
+      process.removeListener("exit", flush);
       if (descriptor !== undefined) closeSync(descriptor);
       descriptor = undefined;
     },
   };
 }
 
+function lostLine(writes: number): string {
+  const message = `${writes} writes to this log failed before this line`;
+  return `${JSON.stringify({ level: "error", message })}\n`;
+}
+
 function toJson(head: Record<string, unknown>, fields: Record<string, unknown> = {}): string {
   try {
-    return JSON.stringify({ ...fields, ...head }, plain);
+    const line = { ...fields, ...head };
+    // Called for each value, the replacer is most of the cost of a line that does not need it.
+    return isFlat(fields) ? JSON.stringify(line) : JSON.stringify(line, plain);
   } catch (error) {
     // A line about a failure must not fail for a circular field.
     return JSON.stringify({ ...head, unloggable: String(error) });
   }
+}
+
+function isFlat(fields: Record<string, unknown>): boolean {
+  for (const key in fields) {
+    const type = typeof fields[key];
+    if (type === "object" || type === "bigint") return false;
+  }
+  return true;
 }
 
 function plain(_key: string, value: unknown): unknown {

@@ -1,8 +1,8 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { createHash, hash as hashAtOnce, timingSafeEqual } from "node:crypto";
 import type { Blobs } from "../ports/blobs.ts";
 
 export function sha256Of(data: string | Uint8Array): string {
-  return createHash("sha256").update(data).digest("hex");
+  return hashAtOnce("sha256", data, "hex");
 }
 
 /** Compares two hexadecimal hashes without telling by its duration where they differ. */

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { expect, it } from "vitest";
 import { createJsonLog, openLogFile, type JsonLogOptions } from "../../../functions/local/json-log.ts";
 import { createRedactor } from "../../../functions/local/redactor.ts";
@@ -75,4 +75,37 @@ it("appends to a private file and begins a new one when it is large", () => {
   expect(readFileSync(`${path}.1`, "utf8")).toBe("a line of 20 chars..\n");
   expect(readFileSync(path, "utf8")).toBe("next\n");
   expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+it("writes what comes in one turn together, at its end", async () => {
+  const path = folder("turns", "daemon.log");
+  const file = openLogFile(path);
+  file.write("first\n");
+  file.write("second\n");
+  expect(statSync(path).size).toBe(0);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(readFileSync(path, "utf8")).toBe("first\nsecond\n");
+  const listeners = process.listenerCount("exit");
+  file.close();
+  expect(process.listenerCount("exit")).toBe(listeners - 1);
+});
+
+it("outlives a log that cannot be written, and says afterwards that lines are missing", async () => {
+  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+  const path = folder("full", "daemon.log");
+  const file = openLogFile(path, 5);
+  file.write("first line\n");
+  await nextTurn();
+  // What the log would be renamed to is a folder: every later write fails.
+  mkdirSync(`${path}.1`);
+  for (const line of ["second\n", "third\n"]) {
+    file.write(line);
+    await nextTurn();
+  }
+  rmSync(`${path}.1`, { recursive: true });
+  file.write("fourth\n");
+  file.close();
+  const lines = readFileSync(path, "utf8").trim().split("\n");
+  expect(lines[0]).toContain("writes to this log failed");
+  expect(lines.at(-1)).toBe("fourth");
 });
