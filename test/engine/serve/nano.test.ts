@@ -154,7 +154,8 @@ describe("spotter/nano with tools", () => {
         {
           type: "function",
           function: {
-            ...add.function,
+            name: "add",
+            description: "Adds two numbers.",
             parameters: add.function.parameters ?? {},
             parse: JSON.parse as (text: string) => object,
             function: (input: object) => {
