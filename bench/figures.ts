@@ -1,7 +1,12 @@
 import { spawn } from "node:child_process";
 
 /** What a benchmark measured; null where it could not be, with the reason in `notes`. */
-export type Figures = Record<string, number | string | null | undefined | string[]> & { notes?: string[] };
+export type Figures = Record<string, number | string | null | undefined | string[] | FigureRow[]> & {
+  notes?: string[];
+};
+
+/** One line of a table of figures. */
+export type FigureRow = Record<string, number | string | null>;
 
 /** Every `bench/NAME.ts` exports this. `log` is for progress, on stderr. */
 export interface Bench {
