@@ -52,7 +52,7 @@ async function answer(control: Control, upstreams: Upstreams, asked: Asked): Pro
   sink.onGone = () => void (isGone = true);
   const answerError = (error: unknown) => {
     const answered = gatewayError(control, { requestId, method: "POST", path, seen }, error);
-    void writeResponse(sink, answered).finally(() => seen.end(isGone ? 499 : answered.status));
+    void writeResponse(sink, request, answered).finally(() => seen.end(isGone ? 499 : answered.status));
   };
   try {
     await converse(control, upstreams, {
@@ -85,7 +85,7 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
       size += chunk.length;
       if (size > maxBytes) {
         chunks = [];
-        request.removeAllListeners("data");
+        request.removeAllListeners("data").resume();
         reject(tooLarge(maxBytes));
       } else chunks.push(chunk);
     });
@@ -97,11 +97,13 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   });
 }
 
-async function writeResponse(sink: Sink, response: Response): Promise<void> {
+async function writeResponse(sink: Sink, request: IncomingMessage, response: Response): Promise<void> {
   const body = Buffer.from(await response.arrayBuffer());
   sink.head(response.status, {
     ...Object.fromEntries(response.headers),
     "content-length": String(body.length),
+    // What is left of a body that nobody wants would stand where the next request should begin.
+    ...(!request.complete && { connection: "close" }),
   });
   sink.end(body);
 }
