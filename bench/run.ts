@@ -31,27 +31,28 @@ else print(figures);
 
 function print(all: Figures): void {
   const { notes = [], ...rest } = all;
-  const tables = Object.entries(rest).filter(([, value]) => isTable(value));
-  const single = Object.entries(rest).filter(([, value]) => !isTable(value));
-  const width = Math.max(0, ...single.map(([key]) => key.length));
-  for (const [key, value] of single) process.stdout.write(`  ${key.padEnd(width)}  ${shown(value)}\n`);
-  for (const [key, value] of tables) {
-    if (!isTable(value)) continue;
-    process.stdout.write(`\n${key}\n`);
-    const names = [...new Set(value.flatMap((row) => Object.keys(row)))];
-    const lines = [names, ...value.map((row) => names.map((name) => shown(row[name])))];
-    const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-    for (const line of lines)
-      process.stdout.write(`  ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}\n`);
-  }
+  const single = Object.entries(rest).flatMap(([key, value]) =>
+    isTable(value) ? [] : [[key, shown(value)]],
+  );
+  const width = Math.max(0, ...single.map(([key]) => key?.length ?? 0));
+  for (const [key, value] of single) process.stdout.write(`  ${key?.padEnd(width)}  ${value}\n`);
+  for (const [key, value] of Object.entries(rest)) if (isTable(value)) printTable(key, value);
   for (const note of notes) process.stdout.write(`${pc.yellow("note")} ${note}\n`);
+}
+
+function printTable(title: string, rows: FigureRow[]): void {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const lines = [names, ...rows.map((row) => names.map((name) => shown(row[name])))];
+  const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  process.stdout.write(`\n${title}\n`);
+  for (const line of lines)
+    process.stdout.write(`  ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}\n`);
 }
 
 function isTable(value: Figures[string]): value is FigureRow[] {
   return Array.isArray(value) && value.some((row) => typeof row === "object");
 }
 
-function shown(value: Figures[string]): string {
-  if (value === undefined || value === null) return "not measured";
-  return typeof value === "number" ? String(Number(value.toPrecision(4))) : value.toString();
+function shown(value: Exclude<Figures[string], FigureRow[]>): string {
+  return typeof value === "number" ? String(Number(value.toPrecision(4))) : String(value ?? "not measured");
 }
