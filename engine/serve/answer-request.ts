@@ -40,7 +40,7 @@ export function readChatRequest(body: unknown, text: TextModel): AnswerRequest {
     single: use.tools.length > 0 && use.single,
     named: use.named,
     // In JSON that was asked for, a tag is a string like any other.
-    tagsFirst: grammar !== undefined,
+    tagsFirst: (request.response_format?.type ?? "text") !== "text",
     startsInReasoning: prompt.trimEnd().endsWith("<think>"),
   };
 }

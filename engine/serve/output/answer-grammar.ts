@@ -6,18 +6,14 @@ import { RequestError } from "../request-error.ts";
 import { SchemaGrammar } from "./schema-grammar.ts";
 import { textUntil } from "./text-until.ts";
 import type { ToolUse } from "./tool-choice.ts";
-import { callsGrammar, toolStyleOf } from "./tool-grammar.ts";
-
-interface Parts {
-  node: GrammarNode;
-  rules: Record<string, GrammarNode>;
-}
+import { callsGrammar, freeGrammar, toolStyleOf, type Parts } from "./tool-grammar.ts";
 
 /**
  * What an answer must be: calls where `tool_choice` forces them, else JSON where `response_format` asks for it
- * (or calls, where there are tools). Undefined where it may be anything. Reasoning comes before either.
+ * (or calls, where there are tools), else anything, with calls of strict tools under their schemas. Undefined
+ * where nothing has to be kept to. Reasoning comes before all of them.
  *
- * Both are forced by masking: each token is drawn from those that a fitting answer can go on with.
+ * They are forced by masking: each token is drawn from those that a fitting answer can go on with.
  *
  * @throws RequestError where this model's calls are not known, or with the part of a schema that is not.
  */
@@ -53,8 +49,13 @@ function formatGrammar(
 ): Parts | undefined {
   const json = jsonGrammar(request.response_format);
   const style = toolStyleOf(template.source);
-  if (json === undefined || use.tools.length === 0 || style === undefined) return json;
-  const calls = callsGrammar(indexed(request, use.tools), style, use.single);
+  if (use.tools.length === 0 || style === undefined) return json;
+  const tools = indexed(request, use.tools);
+  if (json === undefined) {
+    const isStrict = use.tools.some((tool) => tool.function.strict === true);
+    return isStrict ? freeGrammar(tools, style, use.single) : undefined;
+  }
+  const calls = callsGrammar(tools, style, use.single);
   return { node: { oneOf: [json.node, calls.node] }, rules: { ...json.rules, ...calls.rules } };
 }
 

@@ -1,10 +1,21 @@
 import type { GrammarNode } from "../../onnx/sample/constraint/grammar.ts";
 
+export interface TextUntilOptions {
+  /** What comes after `end`. Default: nothing. */
+  rest?: GrammarNode;
+  /** The text may also end before. Default: false. */
+  mayEnd?: boolean;
+}
+
 /**
  * Rules for any bytes up to and including the first `end`: Knuth, Morris and Pratt's automaton, a rule for each
  * number of bytes of `end` that were just read. Begin with the rule `name0`.
  */
-export function textUntil(end: string, name: string): Record<string, GrammarNode> {
+export function textUntil(
+  end: string,
+  name: string,
+  { rest = { text: "" }, mayEnd = false }: TextUntilOptions = {},
+): Record<string, GrammarNode> {
   const bytes = [...new TextEncoder().encode(end)];
   const rules: Record<string, GrammarNode> = {};
   for (const read of bytes.keys()) {
@@ -15,11 +26,14 @@ export function textUntil(end: string, name: string): Record<string, GrammarNode
     const steps = goesOn
       .filter(({ next }) => next > 0)
       .map(({ byte, next }): GrammarNode => {
-        const after: GrammarNode = next === bytes.length ? { text: "" } : { rule: `${name}${next}` };
+        const after: GrammarNode = next === bytes.length ? rest : { rule: `${name}${next}` };
         return { all: [{ bytes: [[byte, byte]] }, after] };
       });
-    const others = rangesWithout(goesOn.filter(({ next }) => next > 0).map(({ byte }) => byte));
-    rules[`${name}${read}`] = { oneOf: [...steps, { all: [{ bytes: others }, { rule: `${name}0` }] }] };
+    const others = bytesWithout(goesOn.filter(({ next }) => next > 0).map(({ byte }) => byte));
+    const ends: GrammarNode[] = mayEnd ? [{ text: "" }] : [];
+    rules[`${name}${read}`] = {
+      oneOf: [...steps, { all: [{ bytes: others }, { rule: `${name}0` }] }, ...ends],
+    };
   }
   return rules;
 }
@@ -32,7 +46,8 @@ function matched(text: readonly number[], end: readonly number[]): number {
   return 0;
 }
 
-function rangesWithout(bytes: readonly number[]): [number, number][] {
+/** All bytes but some. */
+export function bytesWithout(bytes: readonly number[]): [number, number][] {
   const ranges: [number, number][] = [];
   let low = 0;
   for (const byte of [...bytes].sort((a, b) => a - b)) {

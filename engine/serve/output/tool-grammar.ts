@@ -1,17 +1,52 @@
+import { responseFamilyOf } from "../../../sdk/schema/parse-response.ts";
 import { maybe, separated, type GrammarNode } from "../../onnx/sample/constraint/grammar.ts";
 import { RequestError } from "../request-error.ts";
 import { SchemaGrammar } from "./schema-grammar.ts";
+import { bytesWithout, textUntil } from "./text-until.ts";
 import type { ChatTool } from "./tool-choice.ts";
+
+const CALL = "<tool_call>";
+
+/** A part of a grammar, with the rules it needs. */
+export interface Parts {
+  node: GrammarNode;
+  rules: Record<string, GrammarNode>;
+}
 
 /** How a model writes calls. */
 export type ToolStyle = "hermes" | "llama";
 
 /** Of the template, which shows the model how to call; undefined where it shows nothing that is known here. */
 export function toolStyleOf(templateSource: string): ToolStyle | undefined {
-  if (templateSource.includes("<tool_call>")) return "hermes";
-  if (templateSource.includes("<|python_tag|>") || templateSource.includes('"parameters"')) return "llama";
-  return undefined;
+  const family = responseFamilyOf(templateSource);
+  if (family === "hermes") return templateSource.includes(CALL) ? "hermes" : undefined;
+  return family === "llama" ? "llama" : undefined;
 }
+
+/**
+ * Any text, in which calls are such as {@link callsGrammar} takes. For Llama, whose calls have no tag, a text
+ * that begins as one must be one.
+ */
+export function freeGrammar(
+  tools: readonly { tool: ChatTool; index: number }[],
+  style: ToolStyle,
+  single: boolean,
+): Parts {
+  const calls = callsGrammar(tools, style, single);
+  const letter: GrammarNode = { bytes: [[0, 255]] };
+  if (style === "llama") {
+    const other: GrammarNode = {
+      oneOf: [{ text: "" }, { all: [{ bytes: bytesWithout(BARE_STARTS) }, { many: letter }] }],
+    };
+    return { node: { oneOf: [calls.node, other] }, rules: calls.rules };
+  }
+  const after: GrammarNode = single ? { text: "" } : { rule: "free0" };
+  const rules = textUntil(CALL, "free", { rest: { all: [{ rule: "call-body" }, after] }, mayEnd: true });
+  return { node: { rule: "free0" }, rules: { ...calls.rules, ...rules } };
+}
+
+/** What a call without a tag may begin with: a brace, white space before it, and the tag it may have. */
+const BARE_STARTS = [..."{ \n\r\t<"].map((letter) => letter.charCodeAt(0));
 
 /**
  * Calls of some of the tools, with arguments under their schemas. A schema that is not `strict` and has
@@ -23,19 +58,21 @@ export function callsGrammar(
   tools: readonly { tool: ChatTool; index: number }[],
   style: ToolStyle,
   single: boolean,
-): { node: GrammarNode; rules: Record<string, GrammarNode> } {
+): Parts {
   const rules: Record<string, GrammarNode> = {};
   const calls = tools.map(({ tool, index }) => {
     const parameters = argumentsGrammar(tool, index);
     Object.assign(rules, parameters.rules);
     return callGrammar(tool.function.name, parameters.node, style);
   });
-  rules["call"] = { oneOf: calls };
-  const call = { rule: "call" };
+  rules["call-body"] = { oneOf: calls };
+  const call: GrammarNode =
+    style === "llama" ? { rule: "call-body" } : { all: [{ text: CALL }, { rule: "call-body" }] };
   // Llama's templates refuse conversations with two calls in one message.
   return { node: single || style === "llama" ? call : separated(call, maybe({ text: "\n" })), rules };
 }
 
+/** Without the tag that begins it. */
 function callGrammar(name: string, parameters: GrammarNode, style: ToolStyle): GrammarNode {
   const said = JSON.stringify(name);
   if (style === "llama")
@@ -43,7 +80,6 @@ function callGrammar(name: string, parameters: GrammarNode, style: ToolStyle): G
   const lineBreak = maybe({ text: "\n" });
   return {
     all: [
-      { text: "<tool_call>" },
       lineBreak,
       { text: `{"name": ${said}, "arguments": ` },
       parameters,
@@ -54,10 +90,7 @@ function callGrammar(name: string, parameters: GrammarNode, style: ToolStyle): G
   };
 }
 
-function argumentsGrammar(
-  { function: described }: ChatTool,
-  index: number,
-): { node: GrammarNode; rules: Record<string, GrammarNode> } {
+function argumentsGrammar({ function: described }: ChatTool, index: number): Parts {
   const { parameters, strict } = described;
   const nothing = { type: "object", properties: {}, additionalProperties: false };
   const schema = parameters ?? nothing;

@@ -183,6 +183,16 @@ describe("tool_choice", () => {
     expect(reason).toBe("stop");
   });
 
+  it("auto keeps calls of strict tools to their schemas", async () => {
+    const harness = hermes("x");
+    const strict = {
+      type: "function",
+      function: { name: "f", strict: true, parameters: { type: "object" } },
+    };
+    await answer(harness, { ...hello, tools: [strict] });
+    expect(harness.engine.requests[0]?.grammar?.root).toEqual({ all: [{ rule: "free0" }] });
+  });
+
   it("required asks the engine for a call, and ends with tool_calls", async () => {
     const harness = hermes(F);
     const { finish_reason: reason } = await answer(harness, { ...withTools, tool_choice: "required" });

@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { Acceptor, type AcceptorState } from "../../../../engine/onnx/sample/constraint/acceptor.ts";
 import { JSON_RULES } from "../../../../engine/onnx/sample/constraint/json-grammar.ts";
-import { callsGrammar, toolStyleOf, type ToolStyle } from "../../../../engine/serve/output/tool-grammar.ts";
+import {
+  callsGrammar,
+  freeGrammar,
+  toolStyleOf,
+  type Parts,
+  type ToolStyle,
+} from "../../../../engine/serve/output/tool-grammar.ts";
 
 const city = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 const weather = { type: "function" as const, function: { name: "weather", parameters: city } };
@@ -12,7 +18,10 @@ function accepting(
   options: { single?: boolean; tools?: (typeof weather | typeof stop)[] } = {},
 ): (text: string) => boolean {
   const tools = (options.tools ?? [weather, stop]).map((tool, index) => ({ tool, index }));
-  const { node, rules } = callsGrammar(tools, style, options.single ?? false);
+  return acceptingParts(callsGrammar(tools, style, options.single ?? false));
+}
+
+function acceptingParts({ node, rules }: Parts): (text: string) => boolean {
   const acceptor = new Acceptor({ root: node, rules: { ...JSON_RULES, ...rules } });
   return (text) => {
     let at: AcceptorState | undefined = acceptor.start;
@@ -61,6 +70,29 @@ describe("callsGrammar", () => {
     expect(() => accepting("llama", { tools: [stop, strict] })).toThrowError(
       expect.objectContaining({ param: "tools[1].function.parameters.oneOf" }) as Error,
     );
+  });
+});
+
+describe("freeGrammar", () => {
+  const tools = [{ tool: weather, index: 0 }];
+  const paris = '<tool_call>{"name": "weather", "arguments": {"city": "Paris"}}</tool_call>';
+
+  it("leaves text free, and keeps calls in it to their schemas", () => {
+    const accepts = acceptingParts(freeGrammar(tools, "hermes", false));
+    for (const text of ["", "Hi <tool_", "Hé", paris, `Sure.\n${paris} and ${paris}`])
+      expect(accepts(text)).toBe(true);
+    for (const text of ["<tool_call>", 'a<tool_call>{"name": "weather", "arguments": {}}</tool_call>'])
+      expect(accepts(text)).toBe(false);
+    const single = acceptingParts(freeGrammar(tools, "hermes", true));
+    expect([single(paris), single(`a${paris}`), single(`${paris}a`)]).toEqual([true, true, false]);
+  });
+
+  it("takes for Llama a text, or a call", () => {
+    const accepts = acceptingParts(freeGrammar(tools, "llama", false));
+    for (const text of ["", "Hé {", '{"name": "weather", "parameters": {"city": ""}}'])
+      expect(accepts(text)).toBe(true);
+    for (const text of ['{"name": "weather", "parameters": {}}', ' {"a": 1}'])
+      expect(accepts(text)).toBe(false);
   });
 });
 
