@@ -37,7 +37,8 @@ export const Key = {
    *
    * @throws SpotterError `not_found`
    * @example
-   * await Key.update(record.id, { limits: { requestsPerMinute: 120, tokensPerMonth: null } });
+   * const [key] = await Key.list();
+   * if (key) await Key.update(key.id, { limits: { requestsPerMinute: 120, tokensPerMonth: null } });
    */
   update(id: string, params: UpdateKeyParams): Promise<KeyRecord> {
     const { client: _client, signal, ...json } = params;
