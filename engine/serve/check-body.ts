@@ -1,6 +1,17 @@
 import * as z from "zod/mini";
 import { RequestError } from "./request-error.ts";
 
+const INTEGERS = new Set([
+  "max_tokens",
+  "max_completion_tokens",
+  "n",
+  "top_k",
+  "top_logprobs",
+  "logprobs",
+  "seed",
+  "best_of",
+]);
+
 type Issue = z.core.$ZodIssue;
 
 /**
@@ -31,9 +42,9 @@ function codeOf(issue: Issue, body: object): string {
   if (isMissing(issue, body)) return "missing_required_parameter";
   switch (issue.code) {
     case "too_small":
-      return issue.origin === "array" ? "empty_array" : `${kindOf(issue, body)}_below_min_value`;
+      return issue.origin === "array" ? "empty_array" : `${kindOf(issue)}_below_min_value`;
     case "too_big":
-      return issue.origin === "array" ? "array_above_max_length" : `${kindOf(issue, body)}_above_max_value`;
+      return issue.origin === "array" ? "array_above_max_length" : `${kindOf(issue)}_above_max_value`;
     case "invalid_value":
     case "invalid_key":
       return "invalid_value";
@@ -75,8 +86,9 @@ function isMissing(issue: Issue, body: object): boolean {
   return issue.code === "invalid_type" && valueAt(body, issue.path) === undefined;
 }
 
-function kindOf(issue: Issue, body: object): "integer" | "decimal" {
-  return Number.isInteger(valueAt(body, issue.path)) ? "integer" : "decimal";
+/** What the field takes, not what was sent: a temperature of 3 is a decimal that is too large. */
+function kindOf(issue: Issue): "integer" | "decimal" {
+  return INTEGERS.has(String(issue.path.at(-1))) ? "integer" : "decimal";
 }
 
 function valueAt(body: object, path: readonly PropertyKey[]): unknown {

@@ -81,7 +81,7 @@ function checkEngine({ kind, otherPart }: CheckedRequest, { endpoint, names }: R
   if (kind === "embeddings") {
     const name = endpoint?.name ?? names[0];
     throw new SpotterError("route_unsupported", `Endpoint "${name}" makes no embeddings.`, {
-      hint: "The embedded engine answers /v1/chat/completions, /v1/completions and /tokenize.",
+      hint: "The embedded engine answers /v1/chat/completions, /v1/completions, /tokenize and /detokenize.",
     });
   }
   if (otherPart === undefined) return;

@@ -4,7 +4,7 @@ import type { Observation } from "../observability/observer.ts";
 import type { ChatCaller } from "./access.ts";
 import { admit } from "./admit.ts";
 import { affinityOf, hashOf } from "./affinity.ts";
-import type { RequestKind } from "./check-request.ts";
+import type { CheckedRequest, RequestKind } from "./check-request.ts";
 import { exchange } from "./exchange.ts";
 import type { Sink } from "./sink.ts";
 import type { Upstreams } from "./upstream.ts";
@@ -15,6 +15,7 @@ export const KINDS: Readonly<Record<string, RequestKind>> = {
   "/v1/completions": "completions",
   "/v1/embeddings": "embeddings",
   "/tokenize": "tokenize",
+  "/detokenize": "detokenize",
 };
 /** As the replicas take. */
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -55,7 +56,7 @@ export async function converse(control: Control, upstreams: Upstreams, call: Cal
       path,
       body,
       isStream: request.stream,
-      choices: choicesOf(request.fields["n"]),
+      choices: choicesOf(request.fields),
       affinity: () =>
         request.conversation === undefined ? affinityOf(request.fields) : hashOf(request.conversation),
       admission: admitted,
@@ -71,6 +72,8 @@ export async function converse(control: Control, upstreams: Upstreams, call: Cal
   }
 }
 
-function choicesOf(n: unknown): number {
-  return typeof n === "number" ? n : 1;
+/** Completions answer every prompt of a list. */
+function choicesOf({ n, prompt }: CheckedRequest["fields"]): number {
+  const prompts = Array.isArray(prompt) && typeof prompt[0] !== "number" ? prompt.length : 1;
+  return prompts * (typeof n === "number" ? n : 1);
 }

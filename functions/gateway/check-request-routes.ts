@@ -69,6 +69,9 @@ const CHAT: ReadonlyMap<string, Rule> = new Map([
 
 const COMPLETION: ReadonlyMap<string, Rule> = new Map([
   ...SAMPLING,
+  // None, with `echo` and `logprobs`, scores the prompt: how a teacher is asked.
+  ["max_tokens", integer(0)],
+  ["max_completion_tokens", integer(0)],
   ["logprobs", integer(0, 20)],
   ["echo", boolean],
   ["best_of", integer(1, 128)],
@@ -110,6 +113,14 @@ export function checkTokenize(fields: Fields): OtherPart | undefined {
   return undefined;
 }
 
+export function checkDetokenize(fields: Fields): undefined {
+  const { tokens } = fields;
+  if (!isGiven(tokens)) throw missing("tokens");
+  if (!Array.isArray(tokens)) throw wrongType("tokens", "an array of token ids", tokens);
+  const wrong = tokens.findIndex((id) => !isTokenId(id));
+  if (wrong >= 0) throw wrongType(`tokens[${wrong}]`, "a token id", tokens[wrong]);
+}
+
 function checkSampling(fields: Fields): void {
   const { max_tokens: old, max_completion_tokens: current } = fields;
   if (isGiven(old) && isGiven(current) && old !== current) {
@@ -138,8 +149,12 @@ function checkTexts(value: unknown, path: string): void {
 
 function checkTokenIds(ids: unknown[], path: string): void {
   if (ids.length === 0) throw emptyArray(path);
-  const wrong = ids.findIndex((id) => !Number.isInteger(id) || Number(id) < 0);
+  const wrong = ids.findIndex((id) => !isTokenId(id));
   if (wrong >= 0) throw wrongType(`${path}[${wrong}]`, "a token id", ids[wrong]);
+}
+
+function isTokenId(id: unknown): boolean {
+  return Number.isInteger(id) && Number(id) >= 0;
 }
 
 function isGiven(value: unknown): boolean {

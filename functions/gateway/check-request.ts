@@ -1,9 +1,15 @@
 import { badRequest } from "./refused-request.ts";
-import { checkChat, checkCompletion, checkEmbeddings, checkTokenize } from "./check-request-routes.ts";
+import {
+  checkChat,
+  checkCompletion,
+  checkDetokenize,
+  checkEmbeddings,
+  checkTokenize,
+} from "./check-request-routes.ts";
 import { isObject, missing, needText, type Fields } from "./check-request-fields.ts";
 
 /** What a request asks of the engine. */
-export type RequestKind = "chat" | "completions" | "embeddings" | "tokenize";
+export type RequestKind = "chat" | "completions" | "embeddings" | "tokenize" | "detokenize";
 
 /** A body that was read once. Its bytes go on as they came, so that nothing is lost that only engines know. */
 export interface CheckedRequest {
@@ -24,6 +30,7 @@ const CHECKS = {
   completions: checkCompletion,
   embeddings: checkEmbeddings,
   tokenize: checkTokenize,
+  detokenize: checkDetokenize,
 } as const satisfies Record<RequestKind, unknown>;
 
 /**

@@ -19,6 +19,7 @@ const tokenizeRequest = z.looseObject({
   prompt: z.optional(z.string()),
   messages: z.optional(z.array(z.unknown())),
 });
+const detokenizeRequest = z.looseObject({ model: z.string(), tokens: z.array(z.number()) });
 
 export function gatewayRoutes(control: Control, upstreams: Upstreams): Route[] {
   return [...engineRoutes(control, upstreams), ...modelRoutes(control), ...openRoutes(control)];
@@ -45,6 +46,7 @@ function engineRoutes(control: Control, upstreams: Upstreams): Route[] {
     engine("/v1/completions", "OpenAI-compatible completions", completionRequest),
     engine("/v1/embeddings", "OpenAI-compatible embeddings, where the engine has them", embeddingsRequest),
     engine("/tokenize", "Token ids of a prompt, or of the messages of a chat", tokenizeRequest),
+    engine("/detokenize", "The text of token ids", detokenizeRequest),
     route({
       method: "post",
       path: "/v1/responses",
@@ -101,6 +103,7 @@ function openRoutes(control: Control): Route[] {
   return [
     answerPreflight("/v1/*"),
     answerPreflight("/tokenize"),
+    answerPreflight("/detokenize"),
     route({
       method: "get",
       path: "/healthz",

@@ -11,6 +11,7 @@ const OPEN = [
   "GET /healthz", // the same, where gateways are asked
   "GET /ui/assets/:hash/:name", // the program's own script, stylesheet and icon
   "GET /ui/open", // the one-time code is the credential
+  "OPTIONS /detokenize", // as below
   "OPTIONS /tokenize", // as below
   "OPTIONS /v1/*", // browsers send no credentials with a preflight
 ];

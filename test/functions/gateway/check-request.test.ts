@@ -242,6 +242,7 @@ describe("a completion's body", () => {
     [{ prompt: [1, 2, 3] }],
     [{ prompt: [[1], [2, 3]] }],
     [{ prompt: "a", logprobs: 5, echo: true, best_of: 2 }],
+    [{ prompt: "a", max_tokens: 0, logprobs: 0, echo: true }],
   ])("passes: %j", (more) => {
     expect(ask(more)).toBeUndefined();
   });
@@ -270,5 +271,9 @@ describe("other bodies", () => {
     expect(refusal({ model: "m", prompt: "a" }, "tokenize")).toBeUndefined();
     expect(refusal({ model: "m", messages: HI }, "tokenize")).toBeUndefined();
     expect(refusal({ model: "m", messages: [] }, "tokenize")).toEqual(bad("empty_array", "messages"));
+    expect(refusal({ model: "m", tokens: [3, 0] }, "detokenize")).toBeUndefined();
+    expect(refusal({ model: "m" }, "detokenize")).toEqual(missing("tokens"));
+    expect(refusal({ model: "m", tokens: "a" }, "detokenize")).toEqual(bad("invalid_type", "tokens"));
+    expect(refusal({ model: "m", tokens: [3, -1] }, "detokenize")).toEqual(bad("invalid_type", "tokens[1]"));
   });
 });
