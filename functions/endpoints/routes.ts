@@ -1,4 +1,3 @@
-import * as z from "zod/mini";
 import { pageOf, pageQuery } from "../../sdk/schema/common.ts";
 import {
   endpoint,
@@ -8,7 +7,7 @@ import {
 } from "../../sdk/schema/endpoint.ts";
 import { scalingOf } from "../../sdk/schema/scaling.ts";
 import type { Control } from "../control.ts";
-import { logLines, logQuery } from "../http/logs.ts";
+import { logRoute } from "../http/logs.ts";
 import { route, type Route } from "../http/route.ts";
 import { launchEndpoint, stopEndpoint, updateEndpoint } from "./endpoints.ts";
 import { endpointLogs } from "./logs.ts";
@@ -66,15 +65,9 @@ export function endpointRoutes(control: Control): Route[] {
       response: endpoint,
       handle: async ({ param }) => shown(control, await stopEndpoint(control, param("name"))),
     }),
-    route({
-      method: "get",
-      path: "/endpoints/:name/logs",
-      access: "write",
-      summary: "The last lines of the newest replica",
-      query: logQuery,
-      response: z.object(logLines),
-      handle: ({ param, query }) => endpointLogs(control, param("name"), query.lines),
-    }),
+    logRoute("/endpoints/:name/logs", "write", "The last lines of the newest replica", (name, lines) =>
+      endpointLogs(control, name, lines),
+    ),
   ];
 }
 

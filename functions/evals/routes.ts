@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { pageOf, pageQuery } from "../../sdk/schema/common.ts";
 import { evalRecord, evalRow, launchEval as launchSchema } from "../../sdk/schema/eval.ts";
 import type { Control } from "../control.ts";
-import { logLines, logQuery, logsOf } from "../http/logs.ts";
+import { logRoute, logsOf } from "../http/logs.ts";
 import { route, type Route } from "../http/route.ts";
 import { evalJobId } from "../jobs/records.ts";
 import { cancelEval, launchEval } from "./launch.ts";
@@ -72,18 +72,14 @@ export function evalRoutes(control: Control): Route[] {
       response: evalRecord,
       handle: ({ param }) => cancelEval(control, param("id")),
     }),
-    route({
-      method: "get",
-      path: "/evals/:id/logs",
-      access: "write",
-      summary: "The last lines of the newest attempt",
-      query: logQuery,
-      response: z.object(logLines),
-      async handle({ param, query }) {
-        const { record } = await getEval(control, param("id"));
-        const jobId = record.attempt === 0 ? undefined : evalJobId(record.id, record.attempt);
-        return logsOf(control, jobId, query.lines, record.failure?.logTail);
-      },
-    }),
+    logRoute("/evals/:id/logs", "write", "The last lines of the newest attempt", (id, lines) =>
+      evalLogs(control, id, lines),
+    ),
   ];
+}
+
+async function evalLogs(control: Control, id: string, lines: number): Promise<{ lines: string[] }> {
+  const { record } = await getEval(control, id);
+  const jobId = record.attempt === 0 ? undefined : evalJobId(record.id, record.attempt);
+  return logsOf(control, jobId, lines, record.failure?.logTail);
 }

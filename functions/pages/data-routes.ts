@@ -13,7 +13,7 @@ import { getEndpoint } from "../endpoints/records.ts";
 import { SSE_HEADERS, sseStream, type ServerSentEvent } from "../events/sse.ts";
 import { forward } from "../gateway/chat.ts";
 import type { Upstreams } from "../gateway/upstream.ts";
-import { logLines, logQuery } from "../http/logs.ts";
+import { logRoute } from "../http/logs.ts";
 import { route, type Route } from "../http/route.ts";
 import { cancelRun } from "../runs/cancel.ts";
 import { runLogs } from "../runs/logs.ts";
@@ -92,24 +92,12 @@ function readRoutes(control: Control): Route[] {
       response: pageOf(checkpoint),
       handle: async ({ param }) => ({ items: await listCheckpoints(control, param("id")) }),
     }),
-    route({
-      method: "get",
-      path: "/ui/api/runs/:id/logs",
-      access: "page",
-      summary: "The last lines of the newest attempt",
-      query: logQuery,
-      response: z.object(logLines),
-      handle: ({ param, query }) => runLogs(control, param("id"), query.lines),
-    }),
-    route({
-      method: "get",
-      path: "/ui/api/endpoints/:name/logs",
-      access: "page",
-      summary: "The last lines of the newest replica",
-      query: logQuery,
-      response: z.object(logLines),
-      handle: ({ param, query }) => endpointLogs(control, param("name"), query.lines),
-    }),
+    logRoute("/ui/api/runs/:id/logs", "page", "The last lines of the newest attempt", (id, lines) =>
+      runLogs(control, id, lines),
+    ),
+    logRoute("/ui/api/endpoints/:name/logs", "page", "The last lines of the newest replica", (name, lines) =>
+      endpointLogs(control, name, lines),
+    ),
   ];
 }
 

@@ -6,9 +6,9 @@ import { summarize, type EvalScores } from "../evals/scores.ts";
 import { isTerminalEval, nextEvalState } from "../evals/transitions.ts";
 import { evalJobId } from "../jobs/records.ts";
 import { intendJob } from "./effects-job.ts";
+import { OUTCOME_CHANGES, type Outcome } from "./outcome.ts";
 import type { WorkKey } from "./views.ts";
 
-const CHANGES = { succeeded: "succeed", failed: "fail", cancelled: "cancel" } as const;
 const READ_ROWS = 1000;
 
 export async function beginEvalAttempt(control: Control, key: WorkKey): Promise<void> {
@@ -48,7 +48,7 @@ export async function requeueEval(
 export async function finishEval(
   control: Control,
   key: WorkKey,
-  outcome: "succeeded" | "failed" | "cancelled",
+  outcome: Outcome,
   failure: Failure | undefined,
 ): Promise<void> {
   const endedAtMs = control.clock.now();
@@ -56,7 +56,7 @@ export async function finishEval(
   const scores = summarize(rows);
   const unjudged = outcome === "succeeded" && scores.score === undefined ? noVerdict(rows) : undefined;
   await changeCurrent(control, key, (document) => {
-    const change = CHANGES[unjudged ? "failed" : outcome];
+    const change = OUTCOME_CHANGES[unjudged ? "failed" : outcome];
     const state = nextEvalState(document.record.state, change);
     const { failure: _earlier, ...record } = document.record;
     const why = unjudged ?? failure;

@@ -10,9 +10,8 @@ import { isTerminalRun } from "../runs/transitions.ts";
 import { withDeliveries } from "../webhooks/deliveries.ts";
 import { listWebhooks } from "../webhooks/every-run.ts";
 import { intendJob } from "./effects-job.ts";
+import { OUTCOME_CHANGES, type Outcome } from "./outcome.ts";
 import type { WorkKey } from "./views.ts";
-
-const CHANGES = { succeeded: "succeed", failed: "fail", cancelled: "cancel" } as const;
 
 export async function beginRunAttempt(control: Control, key: WorkKey): Promise<void> {
   const attempt = key.attempt + 1;
@@ -84,7 +83,7 @@ export async function requeueRun(
 export async function finishRun(
   control: Control,
   key: WorkKey,
-  outcome: "succeeded" | "failed" | "cancelled",
+  outcome: Outcome,
   failure: Failure | undefined,
 ): Promise<void> {
   const endedAtMs = control.clock.now();
@@ -92,7 +91,7 @@ export async function finishRun(
   await changeCurrent(control, key, (document) => {
     const { failure: _earlier, phase: _phase, waitingFor: _waitingFor, ...rest } = document.run;
     const { pauseRequested: _pause, stalledSinceMs: _stalled, ...run } = rest;
-    const update = moved({ ...document, run }, CHANGES[outcome], { endedAtMs }, failure);
+    const update = moved({ ...document, run }, OUTCOME_CHANGES[outcome], { endedAtMs }, failure);
     return { ...update, document: withDeliveries(control, update.document, "run.ended", everyRun) };
   });
 }

@@ -1,5 +1,6 @@
 import type { Control } from "../control.ts";
 import { finishDeletes } from "../runs/delete.ts";
+import { createWorkLoop } from "../records/work-loop.ts";
 import { decide, nextDeadline } from "./decide.ts";
 import { execute, type Stops } from "./execute.ts";
 import { observe } from "./observe.ts";
@@ -27,41 +28,15 @@ export interface Reconciler {
 export function createReconciler(control: Control): Reconciler {
   const stopping = new Map<string, Promise<void>>();
   const stops: Stops = { stop };
-  let running: Promise<void> | undefined;
-  let again = false;
-  let closed = false;
   let hasFinishedDeletes = false;
   let lastPassAtMs = control.clock.now();
   let leasesFromMs = lastPassAtMs;
-  let cancelTimer = () => {};
 
-  const unsubscribe = control.containers.onChange(() => wake());
-
-  function wake(): void {
-    if (closed) return;
-    again = true;
-    running ??= run().finally(() => {
-      running = undefined;
-      if (again && !closed) wake();
-    });
-  }
-
-  async function run(): Promise<void> {
-    // Not before the caller has finished what it does.
-    await Promise.resolve();
-    while (again && !closed) {
-      again = false;
-      try {
-        const waitMs = await pass();
-        cancelTimer();
-        if (!closed) cancelTimer = control.clock.after(waitMs, wake);
-      } catch (error) {
-        control.log.error("reconcile failed", { error: describe(error) });
-        cancelTimer();
-        if (!closed) cancelTimer = control.clock.after(SWEEP_EVERY_MS, wake);
-      }
-    }
-  }
+  const loop = createWorkLoop(control.clock, pass, (error) => {
+    control.log.error("reconcile failed", { error: describe(error) });
+    return SWEEP_EVERY_MS;
+  });
+  const unsubscribe = control.containers.onChange(() => loop.wake());
 
   /** One look and what follows from it. Resolves to the time until the next one. */
   async function pass(): Promise<number> {
@@ -77,7 +52,7 @@ export function createReconciler(control: Control): Reconciler {
     let isProbing = false;
     for (const action of actions) {
       try {
-        if (await execute(control, stops, action)) again = true;
+        if (await execute(control, stops, action)) loop.wake();
         else if (action.type === "probe-replica") isProbing = true;
       } catch (error) {
         control.log.error("action failed", { action: action.type, error: describe(error) });
@@ -109,25 +84,22 @@ export function createReconciler(control: Control): Reconciler {
       })
       .finally(() => {
         stopping.delete(jobId);
-        wake();
+        loop.wake();
       });
     stopping.set(jobId, promise);
   }
 
   return {
-    wake,
+    wake: () => loop.wake(),
     async settle() {
-      while (running !== undefined || stopping.size > 0) {
-        await running;
+      do {
+        await loop.settle();
         await Promise.all(stopping.values());
-      }
+      } while (stopping.size > 0 || loop.isBusy);
     },
     async close() {
-      closed = true;
       unsubscribe();
-      cancelTimer();
-      await running;
-      cancelTimer();
+      await loop.close();
       await Promise.all(stopping.values());
     },
   };

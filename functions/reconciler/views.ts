@@ -1,6 +1,7 @@
 import type { EndpointState, ReplicaState } from "../../sdk/schema/endpoint.ts";
 import type { Failure } from "../../sdk/schema/errors.ts";
 import type { ContainerKind, ContainerState } from "../ports/containers.ts";
+import type { Outcome } from "./outcome.ts";
 
 /** A container's job as the reconciler sees it. */
 export interface JobView {
@@ -9,7 +10,7 @@ export interface JobView {
   startedAtMs?: number;
   heartbeatAtMs?: number;
   address?: string;
-  exit?: { outcome: "succeeded" | "failed" | "cancelled"; failure?: Failure };
+  exit?: { outcome: Outcome; failure?: Failure };
   container: ContainerState;
 }
 
@@ -93,7 +94,7 @@ export type Action =
   | {
       type: "finish";
       work: WorkKey;
-      outcome: "succeeded" | "failed" | "cancelled";
+      outcome: Outcome;
       jobId?: string;
       failure?: Failure;
     }

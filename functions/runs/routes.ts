@@ -6,7 +6,7 @@ import { run as runSchema, runDetail as runDetailSchema } from "../../sdk/schema
 import { runSpec } from "../../sdk/schema/run-spec.ts";
 import { listCheckpoints } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
-import { logLines, logQuery } from "../http/logs.ts";
+import { logRoute } from "../http/logs.ts";
 import { route, type Route } from "../http/route.ts";
 import { launchRun } from "./launch.ts";
 import { runLifeRoutes } from "./life-routes.ts";
@@ -75,14 +75,8 @@ function partRoutes(control: Control): Route[] {
         return readRollouts(control, param("id"), query.step);
       },
     }),
-    route({
-      method: "get",
-      path: "/runs/:id/logs",
-      access: "write",
-      summary: "The last lines of the newest attempt",
-      query: logQuery,
-      response: z.object(logLines),
-      handle: ({ param, query }) => runLogs(control, param("id"), query.lines),
-    }),
+    logRoute("/runs/:id/logs", "write", "The last lines of the newest attempt", (id, lines) =>
+      runLogs(control, id, lines),
+    ),
   ];
 }

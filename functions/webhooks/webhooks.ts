@@ -1,4 +1,5 @@
 import type { Control } from "../control.ts";
+import { createWorkLoop, type WorkLoop } from "../records/work-loop.ts";
 import { collect } from "../records/update.ts";
 import { changeRun, RUNS, type Delivery, type RunDocument } from "../runs/records.ts";
 import type { Send } from "./send.ts";
@@ -11,13 +12,8 @@ const LONGEST_MS = 15 * 60_000;
 const PARALLEL = 8;
 const AGAIN_AFTER_FAULT_MS = 30_000;
 
-export interface Webhooks {
-  /** Sends what is due soon; many calls make one look. */
-  wake(): void;
-  /** Resolves when nothing is under way. */
-  settle(): Promise<void>;
-  close(): Promise<void>;
-}
+/** Sends what is due, soon after each wake. */
+export type Webhooks = Omit<WorkLoop, "isBusy" | "isClosed">;
 
 interface Due {
   runId: string;
@@ -29,34 +25,10 @@ interface Due {
  * nobody up. What is to be told lies in the run's document until it was received or given up.
  */
 export function createWebhooks(control: Control, send: Send): Webhooks {
-  let running: Promise<void> | undefined;
-  let again = false;
-  let closed = false;
-  let cancelTimer = () => {};
-
-  function wake(): void {
-    if (closed) return;
-    again = true;
-    running ??= run().finally(() => {
-      running = undefined;
-      if (again && !closed) wake();
-    });
-  }
-
-  async function run(): Promise<void> {
-    await Promise.resolve();
-    while (again && !closed) {
-      again = false;
-      let waitMs: number | undefined = AGAIN_AFTER_FAULT_MS;
-      try {
-        waitMs = await pass();
-      } catch (error) {
-        control.log.error("webhooks could not be looked at", { error });
-      }
-      cancelTimer();
-      if (waitMs !== undefined && !closed) cancelTimer = control.clock.after(waitMs, wake);
-    }
-  }
+  const loop = createWorkLoop(control.clock, pass, (error) => {
+    control.log.error("webhooks could not be looked at", { error });
+    return AGAIN_AFTER_FAULT_MS;
+  });
 
   /** Sends what is due. Resolves to the time until the next is, if any. */
   async function pass(): Promise<number | undefined> {
@@ -69,11 +41,12 @@ export function createWebhooks(control: Control, send: Send): Webhooks {
     const nowMs = control.clock.now();
     const due = all.filter(({ delivery }) => delivery.nextAtMs <= nowMs);
     const work = async (): Promise<void> => {
-      for (let next = due.shift(); next !== undefined && !closed; next = due.shift()) await attempt(next);
+      for (let next = due.shift(); next !== undefined && !loop.isClosed; next = due.shift())
+        await attempt(next);
     };
     if (due.length > 0) {
       await Promise.all(Array.from({ length: PARALLEL }, work));
-      again = true;
+      loop.wake();
       return undefined;
     }
     const times = all.map(({ delivery }) => delivery.nextAtMs);
@@ -111,16 +84,5 @@ export function createWebhooks(control: Control, send: Send): Webhooks {
     }
   }
 
-  return {
-    wake,
-    async settle() {
-      while (running !== undefined) await running;
-    },
-    async close() {
-      closed = true;
-      cancelTimer();
-      await running;
-      cancelTimer();
-    },
-  };
+  return loop;
 }
