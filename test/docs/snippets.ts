@@ -9,6 +9,8 @@ export interface Snippet {
   where: string;
   language: string;
   code: string;
+  /** The source file whose docstring it stands in. */
+  file?: string;
 }
 
 /** The pages people read, from the root of the repository. */
@@ -39,7 +41,7 @@ export function examplesOf(file: string): Snippet[] {
     if (!/^\s*\* @example\s*$/.test(line)) continue;
     const end = lines.findIndex((each, index) => index > at && /^\s*\*(\/| @)/.test(each));
     const code = lines.slice(at + 1, end).map((each) => each.replace(/^\s*\* ?/, ""));
-    examples.push({ where: `${file}:${at + 2}`, language: "ts", code: code.join("\n") });
+    examples.push({ where: `${file}:${at + 2}`, language: "ts", code: code.join("\n"), file });
   }
   return examples;
 }

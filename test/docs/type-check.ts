@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import * as spotter from "../../sdk/index.ts";
@@ -19,8 +20,6 @@ const GIVEN: Record<string, string> = {
 const MODULES: Record<string, string> = {
   ...Object.fromEntries(Object.keys(spotter).map((name) => [name, "spotter"])),
   Row: "spotter",
-  spotterCommand: "spotter/render",
-  startLocalDaemon: "spotter/local",
 };
 
 const options: ts.CompilerOptions = {
@@ -49,7 +48,7 @@ export function typeErrors(
   const texts = new Map(
     snippets.map((snippet, index) => [
       join(root, "test/docs", `snippet-${index}.ts`),
-      `${isFragment(snippet) ? contextOf(snippet.code) : ""}${snippet.code}\nexport {};\n`,
+      `${isFragment(snippet) ? contextOf(snippet) : ""}${snippet.code}\nexport {};\n`,
     ]),
   );
   const disk = ts.createCompilerHost(options);
@@ -73,15 +72,23 @@ export function typeErrors(
 }
 
 /** On the first line, so that the lines of the fragment keep their distance. */
-function contextOf(code: string): string {
+function contextOf({ code, file }: Snippet): string {
   const isMissing = ([name]: [string, string]) => names(code, name) && !declares(code, name);
-  const imports = Object.entries(MODULES).filter(isMissing);
+  const imports = Object.entries({ ...exportsOf(file), ...MODULES }).filter(isMissing);
   const given = Object.entries(GIVEN).filter(isMissing);
   return [
     ...imports.map(([name, from]) => `import { ${name} } from "${from}";`),
     ...given.map(([name, type]) => `declare const ${name}: ${type};`),
     "",
   ].join(" ");
+}
+
+/** A docstring speaks of what its own file exports, though not all of that is for users. */
+function exportsOf(file: string | undefined): Record<string, string> {
+  if (file === undefined) return {};
+  const text = readFileSync(join(root, file), "utf8");
+  const names = text.matchAll(/^export (?:async )?(?:function\*?|class|const) (\w+)/gm);
+  return Object.fromEntries([...names].map(([, name = ""]) => [name, `../../${file}`]));
 }
 
 function names(code: string, name: string): boolean {
