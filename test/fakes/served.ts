@@ -27,8 +27,8 @@ export interface Served {
     body?: object,
     init?: { headers?: Record<string, string>; signal?: AbortSignal },
   ): Promise<Response>;
-  /** Brings up the next replica that was launched, with the engine of its number. */
-  bringUp(number: number): Promise<void>;
+  /** Brings up the replica of this number, counted from 1. Default address: of the engine with its number. */
+  bringUp(number: number, address?: string): Promise<void>;
   /** What the book of load says; 0 and 0 once every slot is back. */
   load(): { inFlight: number; queued: number };
   /** Seconds pass on the plane's clock, and what falls due gets its turn. */
@@ -65,12 +65,12 @@ export async function served({ onEnd, scripts, scaling, isUp = true }: ServedPar
   });
   await plane.reconciler.settle();
   const up: FakeJob[] = [];
-  const bringUp = async (number: number) => {
+  const bringUp = async (number: number, address = engines[number - 1]?.address) => {
     const id = `serve-base-r1-${number}`;
     plane.containers.set(id, { state: "running" });
     const job = fakeJob(plane, id, number);
     await job.heartbeat();
-    await job.report({ type: "ready", address: engines[number - 1]?.address });
+    await job.report({ type: "ready", address });
     await plane.reconciler.settle();
     up.push(job);
   };
