@@ -37,7 +37,7 @@ export class ChatTemplate {
     this.#default = parse(plain);
     this.#withTools = this.source === plain ? this.#default : parse(this.source);
     this.#globals = globals;
-    this.#asksForNone = /content['"\])]*\s+is\s+(not\s+)?none/.test(this.source);
+    this.#asksForNone = /(?<!\w)content['"\])]*\s+is\s+(not\s+)?none/.test(this.source);
   }
 
   /** @throws SpotterError `chat_template_failed` with what the template objects to. */

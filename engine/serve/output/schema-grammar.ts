@@ -93,7 +93,11 @@ export class SchemaGrammar {
     }
     if (typeof type !== "string" || !Object.hasOwn(SHAPES, type))
       throw invalidSchema(`${path}.type`, "is no type of JSON");
-    refuseOthers(schema, ["type", ...types.flatMap((each) => SHAPES[String(each)] ?? [])], path);
+    refuseOthers(
+      schema,
+      ["type", ...types.flatMap((each) => (typeof each === "string" && SHAPES[each]) || [])],
+      path,
+    );
     switch (type) {
       case "object":
         return this.#object(schema, path);
@@ -114,15 +118,17 @@ export class SchemaGrammar {
 
   #reference(schema: Schema, path: string): GrammarNode {
     refuseOthers(schema, ["$ref"], path);
-    const [, place, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String(schema["$ref"])) ?? [];
-    const target = place && name && (this.#root[place] as Schema | undefined)?.[decodeURIComponent(name)];
-    if (!place || !name || !target)
+    const reference = schema["$ref"];
+    const [, place = "", name = ""] =
+      /^#\/(\$defs|definitions)\/([^/]+)$/.exec(typeof reference === "string" ? reference : "") ?? [];
+    const definitions = this.#root[place];
+    if (!isSchema(definitions) || !Object.hasOwn(definitions, name))
       throw unsupportedSchema(`${path}.$ref`, "must name one of the schema's own $defs");
     const rule = `${this.#prefix}${place}/${name}`;
     if (!(rule in this.rules)) {
       // First, for it may refer to itself.
       this.rules[rule] = { oneOf: [] };
-      this.rules[rule] = this.#node(target, `${this.#path}.${place}.${name}`);
+      this.rules[rule] = this.#node(definitions[name], `${this.#path}.${place}.${name}`);
     }
     return { rule };
   }
@@ -226,8 +232,12 @@ function countOf(value: unknown, path: string): number | undefined {
   return value;
 }
 
+function isSchema(value: unknown): value is Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 function asSchema(value: unknown, path: string): Schema {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Schema;
+  if (isSchema(value)) return value;
   throw value === false ? unsupportedSchema(path, "is false") : invalidSchema(path, "is no object");
 }
 

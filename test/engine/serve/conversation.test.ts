@@ -56,7 +56,8 @@ describe("a conversation", () => {
     const asking =
       "{%- for m in messages -%}{{ 'none' if m['content'] is none else m.content }},{%- endfor -%}";
     expect(await promptOf(messages, asking)).toBe("Hi,none,7,");
-    const searching = "{%- for m in messages -%}{{ m.content.split('x')[0] }},{%- endfor -%}";
+    const searching =
+      "{%- for m in messages -%}{%- if m.reasoning_content is not none -%}{{ m.content.split('x')[0] }},{%- endif -%}{%- endfor -%}";
     expect(await promptOf(messages, searching)).toBe("Hi,,7,");
   });
 

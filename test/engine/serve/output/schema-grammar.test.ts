@@ -186,6 +186,51 @@ describe("a schema's grammar", () => {
     expect(refusal(schema)).toMatchObject({ status: 400, code, param });
   });
 
+  it("never fails otherwise, whatever it is given", () => {
+    const keys = fc.constantFrom(
+      ..."type enum const anyOf $ref $defs properties required additionalProperties items minItems maxItems".split(
+        " ",
+      ),
+      ..."minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum propertyNames a __proto__".split(
+        " ",
+      ),
+    );
+    const leaves = fc.oneof(
+      fc.constantFrom(
+        "object",
+        "array",
+        "string",
+        "integer",
+        "number",
+        "#/$defs/a",
+        "#/$defs/%",
+        "#/$defs/__proto__",
+      ),
+      fc.constantFrom<unknown[]>(true, false, null, 0, 1, -1, 2.5, 1e300),
+    );
+    const { schema } = fc.letrec((tie) => ({
+      schema: fc.oneof(
+        { maxDepth: 4 },
+        leaves,
+        fc.array(tie("schema"), { maxLength: 2 }),
+        fc.dictionary(keys, tie("schema")),
+      ),
+    }));
+    fc.assert(
+      fc.property(
+        schema.map((value) => JSON.parse(JSON.stringify(value)) as unknown),
+        (given) => {
+          try {
+            accepting(given)("x");
+          } catch (error) {
+            expect(error).toBeInstanceOf(RequestError);
+          }
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
   it("refuses what is nested without end, instead of running out of stack", () => {
     let deep: object = {};
     for (let level = 0; level < 2000; level++) deep = { type: "array", items: deep };
