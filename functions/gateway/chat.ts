@@ -6,6 +6,7 @@ import { endsWithBody, observationOf, observe } from "../observability/observe.t
 import type { ChatCaller } from "./access.ts";
 import { converse, MAX_BODY_BYTES } from "./call.ts";
 import type { Upstreams } from "./upstream.ts";
+import { inflated } from "./inflate.ts";
 import { webSink } from "./web-sink.ts";
 
 /** A request of our own pages: who calls was found out already, and the path is not the engine's. */
@@ -28,7 +29,7 @@ export async function forward(
     path,
     requestId: requestId(c),
     authorization: c.req.header("authorization"),
-    read: () => readBody(c, MAX_BODY_BYTES),
+    read: () => inflated(readBody(c, MAX_BODY_BYTES), c.req.header("content-encoding"), MAX_BODY_BYTES),
     caller: as?.caller,
     seen: observationOf(c) ?? observe(control, c, path),
     sink,

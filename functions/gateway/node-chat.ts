@@ -5,6 +5,7 @@ import { gatewayError, validRequestId } from "../http/errors.ts";
 import { isLoopback } from "../http/host-check.ts";
 import { converse, KINDS, MAX_BODY_BYTES } from "./call.ts";
 import { allowBrowsers } from "./cors.ts";
+import { inflated } from "./inflate.ts";
 import { nodeSink } from "./node-sink.ts";
 import type { Sink } from "./sink.ts";
 import type { Upstreams } from "./upstream.ts";
@@ -59,7 +60,7 @@ async function answer(control: Control, upstreams: Upstreams, asked: Asked): Pro
       path,
       requestId,
       authorization: headers.authorization,
-      read: () => readBody(request, MAX_BODY_BYTES),
+      read: () => inflated(readBody(request, MAX_BODY_BYTES), headers["content-encoding"], MAX_BODY_BYTES),
       seen,
       sink,
       isGone: () => isGone,

@@ -58,11 +58,16 @@ async function resolveWeights(control: Control, model: string, options: ResolveO
   if (id === undefined) throw noEndpoint(control, model, options);
   const base = colon === -1 ? undefined : baseOf(control, model.slice(0, colon), model, options);
   if (base !== undefined) await checkAdapter(control, base, id, model, options);
-  return { names: [...new Set([model, name, id])], ...(await serving(control, id, model, options)) };
+  const names = [...new Set([model, name, id, runOf(id)])];
+  return { names, ...(await serving(control, id, model, options)) };
 }
 
 /** What endpoints, runs and checkpoints can be called at all; anything else is no key of the store. */
 const NAME = /^([\w.-]{1,63}:)?[\w.@/-]{1,300}$/;
+
+function runOf(checkpointId: string): string {
+  return checkpointId.slice(0, checkpointId.lastIndexOf("@"));
+}
 
 /** Who serves a checkpoint, or the checkpoint itself where it may be served for the asking. */
 async function serving(

@@ -19,7 +19,7 @@ export interface FakeJob {
     outcome: "succeeded" | "failed" | "cancelled",
     failure?: { code: string; message: string },
   ): Promise<void>;
-  save(step: number): Promise<Checkpoint>;
+  save(step: number, kind?: Checkpoint["kind"]): Promise<Checkpoint>;
 }
 
 export function fakeJob(plane: TestPlane, id: string, attempt: number): FakeJob {
@@ -43,10 +43,10 @@ export function fakeJob(plane: TestPlane, id: string, attempt: number): FakeJob 
       await report({ type: "exit", outcome, ...(failure && { failure }) });
       await plane.reconciler.settle();
     },
-    async save(step) {
+    async save(step, kind = "full") {
       const content = `weights of step ${step} by attempt ${attempt}`;
       const files = [{ path: "model/w.safetensors", size: content.length, sha256: sha256Of(content) }];
-      await call("POST", "/checkpoints", { attempt, step, kind: "full", files });
+      await call("POST", "/checkpoints", { attempt, step, kind, files });
       const put = await answer("PUT", `/uploads/${step}/model/w.safetensors`, content);
       if (put.status !== 204) throw new Error(`The upload answered ${put.status}`);
       return call<Checkpoint>("POST", `/checkpoints/${step}/complete`, { attempt });
