@@ -8,6 +8,7 @@ import {
   type LaunchEndpointInput,
 } from "./schema/endpoint.ts";
 import { parseWith } from "./schema/parse.ts";
+import { scalingSettings, type ScalingSettings } from "./schema/scaling.ts";
 import {
   chat,
   streamChat,
@@ -32,6 +33,18 @@ export interface LaunchEndpointParams extends CallOptions {
   public?: boolean;
   /** Replace an endpoint of this name that serves something else, or restart the same. Default false. */
   recreate?: boolean;
+  /**
+   * How many replicas it has, and how long requests wait for one. For an endpoint that exists already, what is
+   * given changes and the rest stays. Default: one replica, always up.
+   */
+  scaling?: ScalingSettings;
+}
+
+export interface UpdateEndpointParams {
+  public?: boolean;
+  /** Only what is given changes. */
+  scaling?: ScalingSettings;
+  signal?: AbortSignal | undefined;
 }
 
 export interface WaitUntilReadyParams {
@@ -45,6 +58,12 @@ const launchParams = optionsSchema({
   name: z.optional(z.string()),
   public: z.optional(z.boolean()),
   recreate: z.optional(z.boolean()),
+  scaling: z.optional(scalingSettings),
+});
+
+const updateParams = optionsSchema({
+  public: z.optional(z.boolean()),
+  scaling: z.optional(scalingSettings),
 });
 
 const logLines = z.object({ lines: z.array(z.string()) });
@@ -81,6 +100,7 @@ export class Endpoint {
       ...(params.name === undefined ? {} : { name: params.name }),
       ...(params.public === undefined ? {} : { public: params.public }),
       ...(params.recreate === undefined ? {} : { recreate: params.recreate }),
+      ...(params.scaling === undefined ? {} : { scaling: params.scaling }),
     };
     // Without it, repeating a launch because an answer was lost could recreate the endpoint twice.
     const idempotencyKey = crypto.randomUUID();
@@ -188,8 +208,15 @@ export class Endpoint {
     return (await this.#client.request(logLines, "GET", `${pathOf(this.name)}/logs`, options)).lines;
   }
 
-  /** Changes in place: nothing restarts. */
-  async update(params: { public?: boolean; signal?: AbortSignal }): Promise<this> {
+  /**
+   * Changes in place: nothing restarts, and requests go on.
+   *
+   * @throws SpotterError `invalid_input`, for instance for a minimum above the maximum.
+   * @example
+   * await endpoint.update({ scaling: { min: 0, max: 4, idleTimeoutMs: 10 * 60_000 } });
+   */
+  async update(params: UpdateEndpointParams): Promise<this> {
+    parseWith(updateParams, params, "endpoint.update");
     const { signal, ...json } = params;
     const options = { json, signal };
     this.#record = await this.#client.request(endpointSchema, "PATCH", pathOf(this.name), options);

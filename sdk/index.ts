@@ -7,7 +7,12 @@
  * @module
  */
 export { Client, type CallOptions, type ClientParams, type Connection } from "./client.ts";
-export { Endpoint, type LaunchEndpointParams, type WaitUntilReadyParams } from "./endpoint.ts";
+export {
+  Endpoint,
+  type LaunchEndpointParams,
+  type UpdateEndpointParams,
+  type WaitUntilReadyParams,
+} from "./endpoint.ts";
 export type {
   ChatFinishReason,
   ChatLogprob,
@@ -54,5 +59,6 @@ export type { RunEvent, RunEventBody } from "./schema/event.ts";
 export type { Run as RunRecord, RunPhase, RunState } from "./schema/run.ts";
 export type { RunSpec } from "./schema/run-spec.ts";
 export type { EndpointState } from "./schema/endpoint.ts";
+export type { ScalingSettings } from "./schema/scaling.ts";
 export type { EvalRow, EvalState, Interval } from "./schema/eval.ts";
 export type { ParsedResponse, Rollout, ToolCall, Verdict } from "./schema/rollout.ts";

@@ -15,7 +15,10 @@ export const scalingSettings = z.strictObject({
   max: z.optional(countUpTo(10_000)),
   /** Spare replicas on top of what the load needs, while there is load. Default 0. */
   buffer: z.optional(wholeBetween(0, 10_000)),
-  /** Requests that one replica should work on at the same time. Default 8. */
+  /**
+   * Requests that one replica works on at the same time; more wait. Default 32, which is what the embedded
+   * engine decodes together.
+   */
   targetConcurrency: z.optional(countUpTo(100_000)),
   /** Without a request for this long it goes to sleep, if `min` is 0. Default 5 minutes. */
   idleTimeoutMs: z.optional(wholeBetween(1_000, WEEK_MS)),
@@ -47,7 +50,7 @@ const DEFAULTS = {
   min: 1,
   max: 1,
   buffer: 0,
-  targetConcurrency: 8,
+  targetConcurrency: 32,
   idleTimeoutMs: 300_000,
   scaleDownWindowMs: 300_000,
   holdMs: 600_000,

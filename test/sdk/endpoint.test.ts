@@ -110,3 +110,26 @@ describe("endpoint.update and endpoint.stop", () => {
     await new Endpoint(client, endpointRecord({ name: "other" })).stop();
   });
 });
+
+describe("scaling", () => {
+  it("goes along with a launch and with an update", async () => {
+    const { client, requests } = await fakeServer({
+      "POST /endpoints": () => endpointRecord(),
+      "PATCH /endpoints/nano": () => endpointRecord(),
+    });
+    const endpoint = await Endpoint.launch("spotter/nano", { scaling: { min: 0 }, client });
+    await endpoint.update({ scaling: { max: 3 } });
+    expect(requests.map(({ body }) => JSON.parse(body) as unknown)).toEqual([
+      { model: { name: "spotter/nano" }, scaling: { min: 0 } },
+      { scaling: { max: 3 } },
+    ]);
+  });
+
+  it("is checked before anything is sent", async () => {
+    const { client, requests } = await fakeServer();
+    const endpoint = new Endpoint(client, endpointRecord());
+    const wrong = { scaling: { maximum: 3, min: -1 } } as never;
+    await expect(endpoint.update(wrong)).rejects.toMatchObject({ code: "invalid_input" });
+    expect(requests).toEqual([]);
+  });
+});

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { Client } from "../../client.ts";
 import { cleanupReport } from "../../schema/cleanup.ts";
 import { type CliContext, print, printJson } from "../context.ts";
+import { durationMs } from "../numbers.ts";
 import { table } from "../render/table.ts";
 import { verb } from "../verb.ts";
 
@@ -15,7 +16,6 @@ interface Options {
 /** Time in which the largest state folder is walked. */
 const CLEANUP_MS = 600_000;
 const DEFAULT_AGE_MS = 7 * 86_400_000;
-const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 export function cleanupCommand(context: CliContext): Command {
   return verb(
@@ -24,7 +24,11 @@ export function cleanupCommand(context: CliContext): Command {
     ["spotter cleanup --dry-run", "spotter cleanup --older-than 30d --keep-last 1"],
   )
     .option("--dry-run", "only show what would go")
-    .option("--older-than <time>", "spare what was used since, such as 12h, 7d or 4w (default: 7d)", duration)
+    .option(
+      "--older-than <time>",
+      "spare what was used since, such as 12h, 7d or 4w (default: 7d)",
+      durationMs,
+    )
     .option("--keep-last <n>", "checkpoints to keep of each ended run (default: all)", count)
     .action(async ({ json, dryRun = false, olderThan = DEFAULT_AGE_MS, keepLast }: Options) => {
       const request = { dryRun, olderThanMs: olderThan, ...(keepLast !== undefined && { keepLast }) };
@@ -44,13 +48,6 @@ export function cleanupCommand(context: CliContext): Command {
 
 function mib(bytes: number): number {
   return Number((bytes / 2 ** 20).toFixed(2));
-}
-
-function duration(text: string): number {
-  const [, amount = "", unit = ""] = /^(\d+)([smhdw])$/.exec(text) ?? [];
-  const ms = Number(amount) * (UNIT_MS[unit] ?? Number.NaN);
-  if (Number.isNaN(ms)) throw new InvalidArgumentError("Give a number and s, m, h, d or w, such as 7d.");
-  return ms;
 }
 
 function count(text: string): number {

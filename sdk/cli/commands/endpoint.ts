@@ -13,6 +13,7 @@ import { waitReady } from "../render/wait-ready.ts";
 import { printable } from "../render/visible.ts";
 import { noun, verb } from "../verb.ts";
 import { aliasCommand } from "./alias.ts";
+import { scaleCommand, scalingFrom, type ScalingOptions, withScalingOptions } from "./endpoint-scale.ts";
 
 export function endpointCommand(context: CliContext): Command {
   return noun(
@@ -22,6 +23,7 @@ export function endpointCommand(context: CliContext): Command {
       launch(context),
       list(context),
       get(context),
+      scaleCommand(context),
       stop(context),
       chat(context),
       logs(context),
@@ -36,7 +38,7 @@ export function endpointCommand(context: CliContext): Command {
 }
 
 function launch(context: CliContext): Command {
-  interface Options {
+  interface Options extends ScalingOptions {
     checkpoint?: string;
     name?: string;
     public?: boolean;
@@ -44,7 +46,7 @@ function launch(context: CliContext): Command {
     wait: boolean;
     json?: boolean;
   }
-  return verb(
+  const command = verb(
     "launch <model>",
     "Serve a model or a checkpoint of it",
     [
@@ -58,17 +60,27 @@ function launch(context: CliContext): Command {
     .option("--name <name>", "name to chat with (default: derived from model and checkpoint)")
     .option("--public", "let anyone chat, without a key")
     .option("--recreate", "replace or restart an endpoint of this name")
-    .option("--no-wait", "return before the weights are loaded")
-    .action(async (model: string, { wait, json, ...params }: Options) => {
+    .option("--no-wait", "return before the weights are loaded");
+  return withScalingOptions(command).action(
+    async (model: string, { wait, json, checkpoint, name, public: isPublic, recreate, ...rest }: Options) => {
       const { signal } = context;
-      const endpoint = await Endpoint.launch(model, { ...params, signal });
+      const scaling = scalingFrom(rest);
+      const endpoint = await Endpoint.launch(model, {
+        checkpoint,
+        ...(name !== undefined && { name }),
+        ...(isPublic !== undefined && { public: isPublic }),
+        ...(recreate !== undefined && { recreate }),
+        ...(scaling !== undefined && { scaling }),
+        signal,
+      });
       if (wait) await waitReady(context, endpoint);
       if (json) return printJson(context, endpoint.record);
       print(context, `${endpoint.name} is ${endpoint.state} at ${context.colors.cyan(endpoint.url)}`);
       const coldStart = coldStartText(endpoint.record);
       if (coldStart !== undefined) print(context, `Its cold start took ${coldStart}.`);
       print(context, `Try: ${context.command(`endpoint chat ${endpoint.name} "Write a haiku about rain."`)}`);
-    });
+    },
+  );
 }
 
 function list(context: CliContext): Command {
@@ -78,7 +90,7 @@ function list(context: CliContext): Command {
       if (options.json) return printJson(context, records);
       const rows = records.map((record) => [
         record.name,
-        record.state,
+        stateText(record),
         record.checkpoint ?? record.model.name,
         record.public ? "public" : "key",
         ageText(record.createdAtMs, Date.now()),
@@ -96,7 +108,7 @@ function get(context: CliContext): Command {
       if (options.json) return printJson(context, record);
       const lines = pairs({
         name: record.name,
-        state: record.state,
+        state: stateText(record),
         model: record.model.name,
         checkpoint: record.checkpoint,
         url: record.url,
@@ -108,6 +120,11 @@ function get(context: CliContext): Command {
       for (const line of lines) print(context, line);
     },
   );
+}
+
+/** One without replicas that will come up with the first request is ready, and asleep. */
+function stateText({ state, desired, replicas }: EndpointRecord): string {
+  return state === "ready" && desired === 0 && replicas.length === 0 ? "asleep" : state;
 }
 
 function stop(context: CliContext): Command {

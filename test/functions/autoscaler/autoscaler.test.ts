@@ -155,7 +155,7 @@ describe("an endpoint of fixed size", () => {
     const name = await launch(plane, {});
     expect(await get(plane, name)).toMatchObject({
       desired: 1,
-      scaling: { min: 1, max: 1, queueLimit: 800 },
+      scaling: { min: 1, max: 1, queueLimit: 3_200 },
     });
     await beat(plane, name);
     expect(plane.clock.pending).toBeLessThanOrEqual(before + 1);
