@@ -2,6 +2,7 @@ import type { Endpoint } from "../../sdk/schema/endpoint.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
 import type { Admission } from "../keys/limits.ts";
+import type { Observation } from "../observability/observer.ts";
 import { launchImplicit } from "../endpoints/implicit.ts";
 import { chatCaller, checkAccess, mayUseEndpoint, refuseStranger, type ChatCaller } from "./access.ts";
 import { checkRequest, type CheckedRequest, type RequestKind } from "./check-request.ts";
@@ -19,6 +20,8 @@ export interface AdmitParams {
   read: () => Promise<Uint8Array>;
   /** A request of our own pages: who calls was found out already. */
   caller?: ChatCaller | undefined;
+  /** Told which key it was, refused or not. */
+  seen?: Pick<Observation, "key">;
 }
 
 /** A request that may go to its endpoint. */
@@ -36,6 +39,7 @@ export interface Admitted extends Admission {
  */
 export async function admit(control: Control, params: AdmitParams): Promise<Admitted> {
   const caller = params.caller ?? (await chatCaller(control, params.authorization));
+  if (caller.kind === "key" && caller.holder !== undefined) params.seen?.key(caller.holder.id);
   await control.routes.load();
   refuseStranger(control, caller);
   const bytes = await params.read();

@@ -44,7 +44,7 @@ export interface Call {
 export async function converse(control: Control, upstreams: Upstreams, call: Call): Promise<void> {
   const { path, requestId, authorization, read, caller, seen, sink, answerError } = call;
   const kind = KINDS[path] ?? "chat";
-  const admitted = await admit(control, { kind, authorization, requestId, read, caller });
+  const admitted = await admit(control, { kind, authorization, requestId, read, caller, seen });
   const { endpoint, request, body } = admitted;
   seen.endpoint(endpoint.name);
   try {
