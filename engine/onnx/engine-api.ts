@@ -31,6 +31,8 @@ export interface GenerateRequest {
   modelLogprobs?: boolean;
   /** Report the prompt's log-probabilities as well, with this many alternatives (0: none). */
   promptLogprobs?: number;
+  /** No stop token comes before this many tokens. Default: 0. */
+  minNewTokens?: number;
   /** Drop tokens less likely than this share of the likeliest. Default: 0. */
   minP?: number;
   /** Added to the logits of these ids, before the temperature. */

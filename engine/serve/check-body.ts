@@ -6,6 +6,7 @@ const INTEGERS = new Set([
   "max_completion_tokens",
   "n",
   "top_k",
+  "min_tokens",
   "top_logprobs",
   "logprobs",
   "seed",

@@ -1,6 +1,7 @@
 import type { TextModel } from "../onnx/text/text-model.ts";
 import { encodePrompt } from "./answer-request.ts";
 import { RequestError } from "./request-error.ts";
+import { readId, wrongType } from "./token-id.ts";
 
 export interface CompletionPrompt {
   /** As `echo` gives it back. */
@@ -50,22 +51,9 @@ function readIds(items: readonly unknown[], text: TextModel, path: string): Comp
   return { text: text.tokenizer.decode(ids, { special: true }), ids };
 }
 
-/** A token id of this model. Throws {@link RequestError}. */
-export function readId(id: unknown, vocabularySize: number, path: string): number {
-  if (typeof id !== "number" || !Number.isInteger(id)) throw wrongType(path, "a token id");
-  if (id >= 0 && id < vocabularySize) return id;
-  const message = `Invalid '${path}': this model's token ids go from 0 to ${vocabularySize - 1}.`;
-  const code = id < 0 ? "integer_below_min_value" : "integer_above_max_value";
-  throw new RequestError(message, { code, param: path });
-}
-
 function empty(path: string, code: string): RequestError {
   return new RequestError(`Invalid '${path}': it is empty, and there is nothing to continue.`, {
     code,
     param: path,
   });
-}
-
-function wrongType(path: string, expected: string): RequestError {
-  return new RequestError(`Invalid '${path}': expected ${expected}.`, { code: "invalid_type", param: path });
 }

@@ -2,6 +2,7 @@ import type { ChatRequest } from "../../sdk/schema/chat.ts";
 import type { GenerateRequest } from "../onnx/engine-api.ts";
 import type { TextModel } from "../onnx/text/text-model.ts";
 import { RequestError } from "./request-error.ts";
+import { readId } from "./token-id.ts";
 
 /** Below this the most likely token is all that is left. */
 const MIN_TEMPERATURE = 1e-3;
@@ -40,6 +41,9 @@ export type SamplingFields = Pick<
   | "frequency_penalty"
   | "repetition_penalty"
   | "logit_bias"
+  | "min_tokens"
+  | "ignore_eos"
+  | "stop_token_ids"
   | "n"
   | "seed"
   | "stop"
@@ -77,7 +81,8 @@ export function readSampling(
       temperature: temperatureOf(request),
       ...keptTokens(request),
       ...adjustments(request, text.vocabularySize),
-      stopIds: text.stopIds,
+      ...(request.min_tokens ? { minNewTokens: request.min_tokens } : {}),
+      stopIds: stopIdsOf(request, text),
       ...(topLogprobs > 0 ? { topLogprobs } : {}),
       ...(logprobs ? { modelLogprobs: true } : {}),
     },
@@ -88,6 +93,13 @@ export function readSampling(
     stream,
     includeUsage: request.stream_options?.include_usage ?? false,
   };
+}
+
+/** vLLM's `ignore_eos` and `stop_token_ids`. */
+function stopIdsOf({ ignore_eos: ignore, stop_token_ids: more }: SamplingFields, text: TextModel): number[] {
+  if (!ignore && !more?.length) return text.stopIds;
+  const own = ignore ? [] : text.stopIds;
+  return [...own, ...(more ?? []).map((id, at) => readId(id, text.vocabularySize, `stop_token_ids[${at}]`))];
 }
 
 /** Scores are divided by it: what is as good as 0 is 0, and not a number that overflows. */

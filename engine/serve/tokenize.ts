@@ -3,9 +3,9 @@ import { chatRequest } from "../../sdk/schema/chat.ts";
 import type { TextModel } from "../onnx/text/text-model.ts";
 import { encodePrompt } from "./answer-request.ts";
 import { checkBody } from "./check-body.ts";
-import { readId } from "./completion-prompts.ts";
 import { flattenMessages } from "./flatten-messages.ts";
 import { RequestError } from "./request-error.ts";
+import { readId } from "./token-id.ts";
 
 const flag = z.optional(z.nullable(z.boolean()));
 

@@ -24,7 +24,15 @@ export function checkRequest(request: GenerateRequest, vocabularySize: number, m
 }
 
 function checkAdjustment(request: GenerateRequest, vocabularySize: number): void {
-  const { minP = 0, presencePenalty = 0, frequencyPenalty = 0, repetitionPenalty = 1 } = request;
+  const {
+    minP = 0,
+    minNewTokens = 0,
+    presencePenalty = 0,
+    frequencyPenalty = 0,
+    repetitionPenalty = 1,
+  } = request;
+  if (!Number.isInteger(minNewTokens) || minNewTokens < 0)
+    throw invalid("minNewTokens", `is ${minNewTokens}`);
   if (!(minP >= 0 && minP <= 1)) throw invalid("minP", `is ${minP}, and goes from 0 to 1`);
   if (!(repetitionPenalty > 0) || !Number.isFinite(repetitionPenalty))
     throw invalid("repetitionPenalty", `is ${repetitionPenalty}, and must be above 0`);

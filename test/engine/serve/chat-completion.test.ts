@@ -98,6 +98,16 @@ describe("a chat completion", () => {
     );
   });
 
+  it("ends where vLLM's fields say", async () => {
+    const harness = serveScript(say("x"));
+    await chatJson(harness, { min_tokens: 3, stop_token_ids: [72, 73] });
+    await chatJson(harness, { ignore_eos: true, min_tokens: 0 });
+    expect(harness.engine.requests[0]).toMatchObject({ minNewTokens: 3, stopIds: [0, 72, 73] });
+    expect(harness.engine.requests[1]?.stopIds).toEqual([]);
+    expect(harness.engine.requests[1]).not.toHaveProperty("minNewTokens");
+    expect((await chat(harness, { stop_token_ids: [263] })).status).toBe(400);
+  });
+
   it("reports log-probabilities with exact bytes", async () => {
     const harness = serveScript(say("é"));
     const answer = await chatJson(harness, { logprobs: true, top_logprobs: 1 });

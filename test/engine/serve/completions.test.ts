@@ -113,6 +113,18 @@ describe("usage", () => {
   });
 });
 
+describe("many answers", () => {
+  it("E11 may be 128, each its own, the same for the same seed", async () => {
+    const body = { prompt: poem, n: 128, temperature: 1, seed: 11, max_tokens: 3, ignore_eos: true };
+    const { choices, usage } = await complete(body);
+    expect(choices.map(({ index }) => index)).toEqual(Array.from({ length: 128 }, (_, i) => i));
+    expect(new Set(choices.map((choice) => choice.text)).size).toBeGreaterThan(100);
+    expect(usage).toMatchObject({ prompt_tokens: poem.length, completion_tokens: 384 });
+    const few = await complete({ ...body, n: 2 });
+    expect(few.choices.map((c) => c.text)).toEqual(choices.slice(0, 2).map((c) => c.text));
+  });
+});
+
 describe("echo", () => {
   it("with log-probabilities and max_tokens 0 scores a text: the teacher's door", async () => {
     const ids = text.tokenizer.encode(poem);

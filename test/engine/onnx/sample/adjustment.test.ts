@@ -170,8 +170,26 @@ describe("penalties and bias", () => {
     expect(banned?.ids[0]).not.toBe(plain?.ids[0]);
   });
 
+  it("leave out stop tokens that come too early", async () => {
+    const [free] = await sampled([{ ...base, temperature: 0 }]);
+    const stopIds = [free?.ids[0] ?? 0, free?.ids[1] ?? 0];
+    const [late, none] = await sampled([
+      { ...base, temperature: 0, stopIds, minNewTokens: 5 },
+      { ...base, temperature: 0, stopIds },
+    ]);
+    expect(none?.ids).toEqual([stopIds[0]]);
+    expect(late?.ids.length).toBeGreaterThan(5);
+    expect(late?.ids.slice(0, 5).filter((id) => stopIds.includes(id))).toEqual([]);
+    expect(late?.logprobs.every(Number.isFinite)).toBe(true);
+  });
+
   it("force a token however unlikely and cold", () => {
-    const adjustment = new Adjustment({ promptIds: [1], temperature: 0.001, logitBias: [[2, 100]] });
+    const adjustment = new Adjustment({
+      promptIds: [1],
+      temperature: 0.001,
+      stopIds: [],
+      logitBias: [[2, 100]],
+    });
     const row = adjustment.toProbabilities(Float32Array.of(40, 0, -50, 39));
     expect([...row]).toEqual([0, 0, 1, 0]);
   });
@@ -181,11 +199,18 @@ describe("penalties and bias", () => {
       promptIds: [1],
       temperature: 1,
       logitBias: [],
+      stopIds: [3],
+      minNewTokens: 0,
       presencePenalty: 0,
       repetitionPenalty: 1,
     };
     expect(Adjustment.isWanted(neutral)).toBe(false);
-    for (const one of [{ presencePenalty: -1 }, { frequencyPenalty: 0.1 }, { repetitionPenalty: 0.9 }])
+    for (const one of [
+      { presencePenalty: -1 },
+      { frequencyPenalty: 0.1 },
+      { repetitionPenalty: 0.9 },
+      { minNewTokens: 1 },
+    ])
       expect(Adjustment.isWanted({ ...neutral, ...one })).toBe(true);
   });
 });
