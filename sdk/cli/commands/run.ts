@@ -9,6 +9,7 @@ import { runFacts } from "../render/run-facts.ts";
 import { ageText } from "../render/time.ts";
 import { occupantOf } from "../render/waiting.ts";
 import { watchRun } from "../render/watch-run.ts";
+import { runCompareVerb } from "./run-compare.ts";
 import { runLifeVerbs } from "./run-life.ts";
 import { noun, RUN_ID, verb } from "../verb.ts";
 
@@ -18,7 +19,14 @@ export function runCommand(context: CliContext): Command {
   return noun(
     "run",
     "Trainings: they go on in the daemon, whoever looks",
-    [list(context), get(context), watch(context), logs(context), ...runLifeVerbs(context)],
+    [
+      list(context),
+      get(context),
+      watch(context),
+      logs(context),
+      runCompareVerb(context),
+      ...runLifeVerbs(context),
+    ],
     ["spotter run list --state running", "spotter run watch", "spotter run cancel run-01jd"],
   ).addHelpText(
     "after",

@@ -45,7 +45,7 @@ function metricLines(metrics: Record<string, number>): string[] {
 }
 
 /** Four significant digits, and all of those before the point. */
-function figure(value: number): number {
+export function figure(value: number): number {
   return Math.abs(value) >= 1_000 ? Math.round(value) : Number(value.toPrecision(4));
 }
 

@@ -71,6 +71,35 @@ describe("spotter run", () => {
     });
   });
 
+  it("compares what runs were told, and what came of it", async () => {
+    const other = runDetailOf({ id: "run2", name: "warmer", metrics: { "reward/mean": -1.23456 } });
+    const { url } = await fakeServer({
+      "GET /runs/run1": () => runDetailOf({ metrics: { "reward/mean": -2 } }),
+      "GET /runs/run2": () => ({
+        ...other,
+        spec: { ...other.spec, rollout: { ...other.spec.rollout, temperature: 1.2 } },
+      }),
+    });
+    const { out } = await runCli("run compare run1 run2", { url });
+    expect(out.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
+      ["", "run1", "run2"],
+      ["name", "warmer"],
+      ["state", "running", "running"],
+      ["step", "3/10", "3/10"],
+      ["rollout.temperature", "1", "1.2"],
+      ["reward/mean", "-2", "-1.235"],
+      [""],
+    ]);
+    const json = await runCli("run compare run1 run2 --json", { url });
+    expect(JSON.parse(json.out)).toMatchObject({
+      runs: [{ id: "run1" }, { id: "run2" }],
+      settings: [{ name: "rollout.temperature", values: [1, 1.2] }],
+      metrics: [{ name: "reward/mean", values: [-2, -1.23456] }],
+    });
+    expect((await runCli("run compare run1 run1", { url })).out).toContain("They were told the same.");
+    expect(await runCli("run compare run1", { url })).toMatchObject({ code: 2 });
+  });
+
   it("watches to the end and says how to serve what came out", async () => {
     const { url } = await fakeServer(ended());
     const { code, out } = await runCli("run watch run1", { url });
