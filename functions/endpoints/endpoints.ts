@@ -140,7 +140,8 @@ function relaunch(current: EndpointDocument, launch: Launch): EndpointDocument |
   }
   if (!isServing(endpoint)) return restarted(current, launch, "launch");
   if (launch.implicit) return undefined;
-  const next = inPlace(explicit(endpoint), launch);
+  const changed = inPlace(explicit(endpoint), launch);
+  const next = { ...changed, desired: Math.max(changed.desired, firstDesired(changed.scaling)) };
   return isDeepStrictEqual(next, endpoint) ? undefined : { ...current, endpoint: next };
 }
 
@@ -167,7 +168,8 @@ function restarted(
     public: launch.public,
     state: nextEndpointState(kept.state, change),
     revision: change === "replace" ? kept.revision + 1 : kept.revision,
-    desired: firstDesired(scaling),
+    // What comes in its place has the same load from its first moment.
+    desired: Math.max(firstDesired(scaling), Math.min(scalingOf(scaling).max, kept.desired)),
     startFailures: 0,
   };
   return { ...document, endpoint };

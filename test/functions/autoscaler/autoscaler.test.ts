@@ -127,6 +127,33 @@ describe("an endpoint that may sleep", () => {
     expect((await get(plane, name)).desired).toBeLessThan(4);
   });
 
+  it("is woken by who launches it again, too", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    const name = await launch(plane, SLEEPER);
+    await beat(plane, name);
+    await pass(plane, name, 10);
+    expect(await get(plane, name)).toMatchObject({ desired: 0, replicas: [] });
+    await launch(plane, {});
+    expect(await get(plane, name)).toMatchObject({ desired: 1, scaling: { min: 0 }, replicas: [{}] });
+  });
+
+  it("keeps its number of replicas when another checkpoint takes its place (20)", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    const name = await launch(plane, { ...SLEEPER, scaleDownWindowMs: 60_000 });
+    await beat(plane, name);
+    const tickets = Array.from({ length: 6 }, () => plane.control.load.accept(name));
+    await pass(plane, name, 8);
+    const { desired } = await get(plane, name);
+    expect(desired).toBeGreaterThanOrEqual(3);
+    const body = { model: { name: "spotter/nano" }, name, recreate: true };
+    await plane.json("POST", "/endpoints", body);
+    await settled(plane);
+    const { replicas, revision } = await get(plane, name);
+    expect([revision, replicas.length]).toEqual([2, 2 * desired]);
+    expect(replicas.filter(({ state }) => state === "ready")).toHaveLength(desired);
+    for (const ticket of tickets) ticket.end();
+  });
+
   it("fails with its reason when it cannot start, and tries no more (11)", async () => {
     const plane = await testPlane({
       onEnd: onTestFinished,
