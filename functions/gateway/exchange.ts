@@ -90,10 +90,13 @@ class Exchange implements Visitor, Asker, Beating {
     this.#seat = control.slots.enter(endpoint, this);
     sink.onGone = () => this.#gone();
     sink.onDrain = () => this.#attempt?.resume();
-    if (this.#attempt === undefined) seen.queued();
-    control.pulse.add(this);
     // What failed within `enter` could not give back what it did not have yet.
-    if (this.#isOver) this.ended();
+    if (this.#isOver) return this.ended();
+    control.pulse.add(this);
+    if (this.#attempt !== undefined) return;
+    seen.queued();
+    // Where no wait is allowed at all, not even until the next beat.
+    this.beat();
   }
 
   affinity(): number {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
 import { tooLarge } from "../http/body.ts";
 import { gatewayError, validRequestId } from "../http/errors.ts";
@@ -94,7 +95,8 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
       const [only] = chunks;
       resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
     });
-    request.on("error", reject);
+    const gone = () => reject(new SpotterError("user_cancelled", "The client went away."));
+    request.on("error", gone).on("close", gone);
   });
 }
 

@@ -12,6 +12,8 @@ export function nodeSink(response: ServerResponse, extra: Record<string, string>
     onGone: () => {},
   };
   response.on("drain", () => sink.onDrain());
+  // Writing to a client that has just gone; "close" tells of it.
+  response.on("error", () => undefined);
   response.on("close", () => {
     if (!response.writableFinished) sink.onGone();
   });

@@ -100,8 +100,8 @@ export class SseRelay {
     for (let at = text.indexOf("\n\n"); at !== -1; at = text.indexOf("\n\n", at + 2)) this.events++;
     // Escaped quotes keep whatever a model writes from looking like a key.
     for (let at = text.indexOf(FINISH); at !== -1; at = text.indexOf(FINISH, at + FINISH.length))
-      if (!/^\s*:\s*null/.test(text.slice(at + FINISH.length, at + FINISH.length + 10))) this.#finished++;
-    if (/"usage":\s?\{/.test(text)) this.#usageText = text;
+      if (!isNull(text, at + FINISH.length)) this.#finished++;
+    if (text.includes('"usage":') && USAGE.test(text)) this.#usageText = text;
   }
 
   /** Where the first event begins that is an error in any known shape. */
@@ -123,6 +123,12 @@ export class SseRelay {
 }
 
 const FINISH = '"finish_reason"';
+const USAGE = /"usage":\s?\{/;
+
+/** Whether the value of the key that ends here is null; most are, and written without a space. */
+function isNull(text: string, at: number): boolean {
+  return text.startsWith(":null", at) || /^\s*:\s*null/.test(text.slice(at, at + 10));
+}
 
 function endOfLastEvent(data: Buffer): number {
   const { length } = data;
@@ -177,7 +183,7 @@ function parsed(text: string): unknown {
 function lastUsage(text: string): unknown {
   const event = text
     .split("\n\n")
-    .findLast((each) => /"usage":\s?\{/.test(each))
+    .findLast((each) => USAGE.test(each))
     ?.replace(/^data: ?/, "");
   const value = event === undefined ? undefined : parsed(event);
   return typeof value === "object" && value !== null ? (value as { usage?: unknown }).usage : undefined;

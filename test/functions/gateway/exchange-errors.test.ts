@@ -41,6 +41,12 @@ describe.each(HOSTS)("through the %s", (host) => {
     expect(gym.records).toMatchObject([{ status: 503, code: "endpoint_not_ready" }]);
   });
 
+  it("E23 answers at once where no wait is allowed", async () => {
+    const gym = await serve([fine], { isUp: false, scaling: { holdMs: 0 } });
+    expect((await gym.chat(host)).status).toBe(503);
+    expect(gym.load()).toEqual(FREE);
+  });
+
   it("E23 answers, once one came up, with how long that took and that it was a cold start", async () => {
     const gym = await serve([fine], { isUp: false });
     const answer = gym.chat(host);

@@ -97,6 +97,17 @@ describe("chat over a bare socket", () => {
     await ended;
   });
 
+  it("S15 is 499, and no fault of ours, where the client leaves before its request is there", async () => {
+    play();
+    const { send, socket } = await client();
+    send(rawPost(CHAT, ADMIN_KEY, ask()).slice(0, -10));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    socket.destroy();
+    await vi.waitFor(() => expect(gym.records).toMatchObject([{ status: 499, code: "user_cancelled" }]));
+    expect(gym.plane.complaints).toEqual([]);
+    expect(gym.engines[0]?.requests).toEqual([]);
+  });
+
   it("leaves other hosts' names to the check of the app", async () => {
     const { send, text, ended } = await client();
     const request = rawPost(CHAT, ADMIN_KEY, ask(), ["connection: close"]);
