@@ -65,7 +65,10 @@ export interface PromptReport {
 /** Tokens that became known together; `logprobs[i]` belongs to `ids[i]`. */
 export interface TokenChunk {
   ids: number[];
-  /** Log-probability of each token at the request's temperature (at 1 when greedy, or with `modelLogprobs`). */
+  /**
+   * Log-probability of each token at the request's temperature; at 1 when greedy, with a grammar or with
+   * `modelLogprobs`.
+   */
   logprobs: number[];
   topLogprobs?: TokenAlternative[][];
   /** In the first chunk of an answer, and in the whole. */

@@ -72,6 +72,20 @@ export function sumAbove(row: Float32Array, floor: number): number {
   return sum;
 }
 
+/** In place: the probabilities at another temperature of what is a row at temperature 1. */
+export function temper(row: Float32Array, temperature: number): void {
+  if (temperature === 1) return;
+  const highest = Math.log(row[argmax(row)] ?? 0);
+  let total = 0;
+  for (let i = 0; i < row.length; i++) {
+    const value = row[i] as number;
+    if (value === 0) continue;
+    row[i] = Math.exp((Math.log(value) - highest) / temperature);
+    total += row[i] as number;
+  }
+  for (let i = 0; i < row.length; i++) row[i] = (row[i] as number) / total;
+}
+
 /** `from` and `to` are a multiple of four apart. */
 function sumOf(row: Float32Array, from: number, to: number): number {
   let a = 0;

@@ -3,6 +3,7 @@ import { Adjustment } from "./adjustment.ts";
 import type { TokenMask } from "./constraint/token-mask.ts";
 import { PromptScores } from "./prompt-scores.ts";
 import { alternatives, logOf, pickToken, probabilityTemperature } from "./sampler.ts";
+import { temper } from "./row.ts";
 import { seededUniform } from "./seeded.ts";
 
 /** What happens to a request while it is decoded. Exactly one of the last two is called, once. */
@@ -43,10 +44,11 @@ export class Sequence {
     this.#uniform = seededUniform(request.seed);
     this.#stopIds = new Set(request.stopIds);
     this.#end = Math.min(request.promptIds.length + request.maxNewTokens, maxPositions);
-    const temperature = probabilityTemperature(request.temperature);
+    // What a grammar allows may be far less likely than what it does not: cooled first, it would be nothing.
+    const temperature = mask === undefined ? probabilityTemperature(request.temperature) : 1;
     // The graph's softmax is at one temperature: what is reported and what is sampled may differ.
     const apart = request.modelLogprobs === true && temperature !== 1;
-    if (apart || Adjustment.isWanted(request)) this.#adjustment = new Adjustment(request);
+    if (apart || Adjustment.isWanted(request)) this.#adjustment = new Adjustment({ ...request, temperature });
     this.inverseTemperature = this.#adjustment === undefined ? 1 / temperature : 1;
     if (request.promptLogprobs !== undefined) this.#prompt = new PromptScores(request);
   }
@@ -95,7 +97,7 @@ export class Sequence {
   #sample(row: Float32Array, logits: Float32Array | undefined): "stop" | "length" | undefined {
     const { request } = this;
     const drawn = (logits && this.#adjustment?.toProbabilities(logits)) ?? row;
-    const id = pickToken(this.#mask?.apply(drawn) ?? drawn, request, this.#uniform());
+    const id = pickToken(this.#masked(drawn), request, this.#uniform());
     const shown = request.modelLogprobs === true ? row : drawn;
     const top = request.topLogprobs ? alternatives(shown, request.topLogprobs) : undefined;
     this.ids.push(id);
@@ -105,6 +107,13 @@ export class Sequence {
     this.#mask?.take(id);
     if (this.#mask?.complete === true) return "stop";
     return this.ids.length >= this.#end ? "length" : undefined;
+  }
+
+  #masked(row: Float32Array): Float32Array {
+    if (this.#mask === undefined) return row;
+    const allowed = this.#mask.apply(row);
+    temper(allowed, probabilityTemperature(this.request.temperature));
+    return allowed;
   }
 
   #report(): void {

@@ -3,6 +3,7 @@ import type { GenerateRequest } from "../../../../engine/onnx/engine-api.ts";
 import { InferSession } from "../../../../engine/onnx/models/infer-session.ts";
 import { KvCache } from "../../../../engine/onnx/models/kv-cache.ts";
 import { Adjustment } from "../../../../engine/onnx/sample/adjustment.ts";
+import type { TokenMask } from "../../../../engine/onnx/sample/constraint/token-mask.ts";
 import { Scheduler } from "../../../../engine/onnx/sample/scheduler.ts";
 import { seededUniform } from "../../../../engine/onnx/sample/seeded.ts";
 import { randomPolicy } from "../../../../engine/onnx/train/init.ts";
@@ -192,6 +193,31 @@ describe("penalties and bias", () => {
     });
     const row = adjustment.toProbabilities(Float32Array.of(40, 0, -50, 39));
     expect([...row]).toEqual([0, 0, 1, 0]);
+  });
+
+  it("hold within a grammar, however unlikely and cold", async () => {
+    const [low, high] = [60, 61];
+    // What the grammar leaves is far less likely than the rest; of it, one is 5 nats likelier than the other.
+    const mask: TokenMask = {
+      apply(row) {
+        const [a = 0, b = 0] = [row[low], row[high]];
+        return row.map((value, id) => (id === low || id === high ? value / (a + b) : 0));
+      },
+      take: () => undefined,
+      complete: false,
+    };
+    const logitBias: [number, number][] = [
+      [low, -40],
+      [high, -35],
+      [90, 30],
+    ];
+    const ids: number[] = [];
+    const scheduler = new Scheduler(session, tinyConfig, { slots: 1 });
+    const listener = { onToken: (id: number) => ids.push(id), onEnd: () => {}, onError: () => {} };
+    scheduler.add({ ...base, temperature: 0.2, logitBias, maxNewTokens: 40 }, listener, mask);
+    while (scheduler.busy) await scheduler.step();
+    expect(new Set(ids)).toEqual(new Set([high]));
+    expect(ids).toHaveLength(40);
   });
 
   it("are not asked for by neutral values", () => {

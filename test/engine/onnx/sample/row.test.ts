@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { argmax, sumAbove, walk, walkAbove } from "../../../../engine/onnx/sample/row.ts";
+import { argmax, sumAbove, temper, walk, walkAbove } from "../../../../engine/onnx/sample/row.ts";
 import { seededUniform } from "../../../../engine/onnx/sample/seeded.ts";
 
 const uniform = seededUniform(4);
@@ -45,5 +45,26 @@ describe("walks", () => {
     expect(walk(row, 0.99)).toBe(70);
     row[90] = 0.01;
     expect(walkAbove(row, 0.02, 0.99)).toBe(70);
+  });
+});
+
+describe("temper", () => {
+  it("gives the probabilities at another temperature", () => {
+    const logits = [1, -2, 0.5, 3];
+    const at = (temperature: number): Float32Array => {
+      const powers = logits.map((logit) => Math.exp(logit / temperature));
+      return Float32Array.from(powers, (power) => power / powers.reduce((a, b) => a + b, 0));
+    };
+    for (const temperature of [0.2, 0.7, 1, 1.8]) {
+      const row = at(1);
+      temper(row, temperature);
+      for (const [i, value] of row.entries()) expect(value).toBeCloseTo(at(temperature)[i] ?? NaN, 5);
+    }
+  });
+
+  it("keeps what is nothing at nothing, and what is unlikely apart", () => {
+    const row = Float32Array.of(0, 1e-30, 2e-30);
+    temper(row, 0.1);
+    expect([...row].map((value) => Number(value.toFixed(5)))).toEqual([0, 0.00098, 0.99902]);
   });
 });
