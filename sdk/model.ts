@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { SpotterError } from "./schema/errors.ts";
@@ -10,7 +11,7 @@ import {
   modelRecord,
   type ModelRef,
 } from "./schema/model.ts";
-import { parseResponse } from "./schema/parse-response.ts";
+import type * as responses from "./schema/parse-response.ts";
 import type { ParsedResponse } from "./schema/rollout.ts";
 import { type CallOptions, clientOf } from "./client.ts";
 import { filePath } from "./file-path.ts";
@@ -51,7 +52,7 @@ export class Model {
    * models.get("spotter/nano").parseResponse("<think>hm</think>Hello").content; // "Hello"
    */
   parseResponse(text: string): ParsedResponse {
-    return parseResponse(text);
+    return responseParser().parseResponse(text);
   }
 }
 
@@ -122,6 +123,15 @@ export const models = {
     return clientOf(options).request(deletedModel, "DELETE", path, request);
   },
 };
+
+/**
+ * Loaded when first used, and at once: what reads answers piece by piece weighs as much as the client, and
+ * few scripts take answers apart themselves. Node requires ES modules since 22.12.
+ */
+function responseParser(): typeof responses {
+  const ending = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  return createRequire(import.meta.url)(`./schema/parse-response.${ending}`) as typeof responses;
+}
 
 /** The model a parameter means. */
 export function modelOf(model: Model | string): Model {
