@@ -4,7 +4,7 @@ import { InferSession } from "../../../../engine/onnx/models/infer-session.ts";
 import { KvCache } from "../../../../engine/onnx/models/kv-cache.ts";
 import { Adjustment } from "../../../../engine/onnx/sample/adjustment.ts";
 import type { TokenMask } from "../../../../engine/onnx/sample/constraint/token-mask.ts";
-import { Scheduler } from "../../../../engine/onnx/sample/scheduler.ts";
+import { Scheduler, type InferRunner } from "../../../../engine/onnx/sample/scheduler.ts";
 import { seededUniform } from "../../../../engine/onnx/sample/seeded.ts";
 import { randomPolicy } from "../../../../engine/onnx/train/init.ts";
 import { tinyConfig } from "../fixtures/tiny-model.ts";
@@ -195,29 +195,48 @@ describe("penalties and bias", () => {
     expect([...row]).toEqual([0, 0, 1, 0]);
   });
 
-  it("hold within a grammar, however unlikely and cold", async () => {
-    const [low, high] = [60, 61];
-    // What the grammar leaves is far less likely than the rest; of it, one is 5 nats likelier than the other.
-    const mask: TokenMask = {
-      apply(row) {
-        const [a = 0, b = 0] = [row[low], row[high]];
-        return row.map((value, id) => (id === low || id === high ? value / (a + b) : 0));
-      },
-      take: () => undefined,
-      complete: false,
-    };
-    const logitBias: [number, number][] = [
-      [low, -40],
-      [high, -35],
-      [90, 30],
-    ];
-    const ids: number[] = [];
-    const scheduler = new Scheduler(session, tinyConfig, { slots: 1 });
-    const listener = { onToken: (id: number) => ids.push(id), onEnd: () => {}, onError: () => {} };
-    scheduler.add({ ...base, temperature: 0.2, logitBias, maxNewTokens: 40 }, listener, mask);
-    while (scheduler.busy) await scheduler.step();
-    expect(new Set(ids)).toEqual(new Set([high]));
-    expect(ids).toHaveLength(40);
+  it.each([{ presencePenalty: 0 }, { logitBias: [[90, 5]] as [number, number][] }])(
+    "hold within a grammar whose tokens are unlikely and cold: %j",
+    async (adjusted) => {
+      const [low, high] = [60, 61];
+      // The grammar leaves two, far behind the likeliest; of them one is half a nat ahead.
+      const logits = Array.from({ length: tinyConfig.vocabularySize }, (_, id) =>
+        id === 90 ? 50 : id === high ? 0.5 : 0,
+      );
+      const runner: InferRunner = {
+        maxPositions: 256,
+        run: async ({ invTemperature: [scale = 1] }) => ({
+          probs: Float32Array.from(softmax(logits, 1 / scale)),
+        }),
+        runWithLogits: async (feeds) => ({ ...(await runner.run(feeds)), logits: Float32Array.from(logits) }),
+      };
+      const mask: TokenMask = {
+        apply(row) {
+          const [a = 0, b = 0] = [row[low], row[high]];
+          return row.map((value, id) => (id === low || id === high ? value / (a + b) : 0));
+        },
+        take: () => undefined,
+        complete: false,
+      };
+      const ids: number[] = [];
+      const scheduler = new Scheduler(runner, tinyConfig, { slots: 1 });
+      const listener = { onToken: (id: number) => ids.push(id), onEnd: () => {}, onError: () => {} };
+      scheduler.add({ ...base, temperature: 0.2, maxNewTokens: 200, ...adjusted }, listener, mask);
+      while (scheduler.busy) await scheduler.step();
+      expect(ids).toHaveLength(200);
+      // 1 / (1 + exp(2.5)) is 0.076; at temperature 1 it would be 0.38.
+      const share = ids.filter((id) => id === low).length / ids.length;
+      expect(share).toBeGreaterThan(0.03);
+      expect(share).toBeLessThan(0.13);
+    },
+  );
+
+  it("divide positive logits and multiply negative ones", () => {
+    const params = { promptIds: [0, 1, 2], temperature: 1, stopIds: [], repetitionPenalty: 2 };
+    const row = new Adjustment(params).toProbabilities(Float32Array.of(-0.5, 1, 0, 0));
+    const expected = [-1, 0.5, 0, 0].map(Math.exp);
+    const total = expected.reduce((a, b) => a + b, 0);
+    for (const [id, value] of row.entries()) expect(value).toBeCloseTo((expected[id] ?? 0) / total, 6);
   });
 
   it("are not asked for by neutral values", () => {
