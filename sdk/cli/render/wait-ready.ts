@@ -1,6 +1,7 @@
 import type { Endpoint } from "../../endpoint.ts";
 import type { CliContext } from "../context.ts";
 import { durationText } from "./time.ts";
+import { oneLine } from "./visible.ts";
 
 /** Often enough for a clock that counts seconds. */
 const DRAW_EVERY_MS = 200;
@@ -17,7 +18,7 @@ export async function waitReady(context: CliContext, endpoint: Endpoint): Promis
   if (!context.isTerminal) return void (await endpoint.waitUntilReady({ signal }));
   const startedMs = performance.now();
   const draw = () => {
-    const line = `${endpoint.name} ${startText(endpoint)}, ${durationText(performance.now() - startedMs)}`;
+    const line = `${oneLine(endpoint.name)} ${startText(endpoint)}, ${durationText(performance.now() - startedMs)}`;
     context.err.write(`\r\u001b[K${context.colors.dim(line)}`);
   };
   const timer = setInterval(draw, DRAW_EVERY_MS);
