@@ -5,6 +5,7 @@ import { checkBody } from "./check-body.ts";
 import { flattenMessages } from "./flatten-messages.ts";
 import { answerGrammar } from "./output/answer-grammar.ts";
 import { checkConversation } from "./output/check-conversation.ts";
+import { formatGrammar } from "./output/format-grammar.ts";
 import { readToolUse } from "./output/tool-choice.ts";
 import { readSampling, type Sampling } from "./read-sampling.ts";
 import { RequestError } from "./request-error.ts";
@@ -30,7 +31,8 @@ export function readChatRequest(body: unknown, text: TextModel): AnswerRequest {
     variables: request.chat_template_kwargs,
   });
   const sampling = readSampling(request, [encodePrompt(prompt, text, "messages")], text, "messages");
-  const grammar = answerGrammar(request, use, chatTemplate, prompt);
+  const format = formatGrammar(request);
+  const grammar = answerGrammar(request, format, use, { template: chatTemplate, prompt });
   return {
     ...sampling,
     generate: { ...sampling.generate, ...(grammar && { grammar }) },
@@ -39,8 +41,8 @@ export function readChatRequest(body: unknown, text: TextModel): AnswerRequest {
     toolNames: use.tools.map((tool) => tool.function.name),
     single: use.tools.length > 0 && use.single,
     named: use.named,
-    // In JSON that was asked for, a tag is a string like any other.
-    tagsFirst: (request.response_format?.type ?? "text") !== "text",
+    // In what was asked for, a tag is a string like any other.
+    tagsFirst: format !== undefined,
     startsInReasoning: prompt.trimEnd().endsWith("<think>"),
   };
 }

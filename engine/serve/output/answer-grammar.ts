@@ -3,28 +3,28 @@ import { maybe, type Grammar, type GrammarNode } from "../../onnx/sample/constra
 import { JSON_RULES } from "../../onnx/sample/constraint/json-grammar.ts";
 import type { ChatTemplate } from "../../onnx/text/chat-template.ts";
 import { RequestError } from "../request-error.ts";
-import { SchemaGrammar } from "./schema-grammar.ts";
 import { textUntil } from "./text-until.ts";
 import type { ToolUse } from "./tool-choice.ts";
 import { callsGrammar, freeGrammar, toolStyleOf, type Parts } from "./tool-grammar.ts";
 
 /**
- * What an answer must be: calls where `tool_choice` forces them, else JSON where `response_format` asks for it
- * (or calls, where there are tools), else anything, with calls of strict tools under their schemas. Undefined
- * where nothing has to be kept to. Reasoning comes before all of them.
+ * What an answer must be: calls where `tool_choice` forces them, else of the `format` asked for (or calls,
+ * where there are tools), else anything, with calls of strict tools under their schemas. Undefined where
+ * nothing has to be kept to. Reasoning comes before all of them.
  *
  * They are forced by masking: each token is drawn from those that a fitting answer can go on with.
  *
  * @throws RequestError where this model's calls are not known, or with the part of a schema that is not.
  */
 export function answerGrammar(
-  request: Pick<ChatRequest, "response_format" | "tools" | "chat_template_kwargs">,
+  request: Pick<ChatRequest, "tools" | "chat_template_kwargs">,
+  format: Parts | undefined,
   use: ToolUse,
-  template: ChatTemplate,
-  prompt: string,
+  rendered: { template: ChatTemplate; prompt: string },
 ): Grammar | undefined {
-  const body =
-    use.forced === undefined ? formatGrammar(request, use, template) : forcedGrammar(request, use, template);
+  const { template, prompt } = rendered;
+  const forced = use.forced && forcedGrammar(request, use.forced, use.single, template);
+  const body = forced ?? chosenGrammar(request, format, use, template);
   if (body === undefined) return undefined;
   return {
     root: { all: [...reasoning(request, template, prompt), body.node] },
@@ -32,9 +32,14 @@ export function answerGrammar(
   };
 }
 
-function forcedGrammar(request: Pick<ChatRequest, "tools">, use: ToolUse, template: ChatTemplate): Parts {
+function forcedGrammar(
+  request: Pick<ChatRequest, "tools">,
+  forced: ToolUse["tools"],
+  single: boolean,
+  template: ChatTemplate,
+): Parts {
   const style = toolStyleOf(template.source);
-  if (style !== undefined) return callsGrammar(indexed(request, use.forced ?? []), style, use.single);
+  if (style !== undefined) return callsGrammar(indexed(request, forced), style, single);
   const why = "this model's chat template shows no tool calls, so none can be forced; use 'auto' or 'none'";
   throw new RequestError(`Unsupported value for 'tool_choice': ${why}.`, {
     code: "unsupported_value",
@@ -42,39 +47,22 @@ function forcedGrammar(request: Pick<ChatRequest, "tools">, use: ToolUse, templa
   });
 }
 
-function formatGrammar(
-  request: Pick<ChatRequest, "response_format" | "tools">,
-  use: ToolUse,
+/** The model chooses whether to call. */
+function chosenGrammar(
+  request: Pick<ChatRequest, "tools">,
+  format: Parts | undefined,
+  { tools: offered, single }: ToolUse,
   template: ChatTemplate,
 ): Parts | undefined {
-  const json = jsonGrammar(request.response_format);
   const style = toolStyleOf(template.source);
-  if (use.tools.length === 0 || style === undefined) return json;
-  const tools = indexed(request, use.tools);
-  if (json === undefined) {
-    const isStrict = use.tools.some((tool) => tool.function.strict === true);
-    return isStrict ? freeGrammar(tools, style, use.single) : undefined;
+  if (offered.length === 0 || style === undefined) return format;
+  const tools = indexed(request, offered);
+  if (format === undefined) {
+    const isStrict = offered.some((tool) => tool.function.strict === true);
+    return isStrict ? freeGrammar(tools, style, single) : undefined;
   }
-  const calls = callsGrammar(tools, style, use.single);
-  return { node: { oneOf: [json.node, calls.node] }, rules: { ...json.rules, ...calls.rules } };
-}
-
-function jsonGrammar(format: ChatRequest["response_format"]): Parts | undefined {
-  if (format?.type === "json_object") return { node: { rule: "object" }, rules: {} };
-  if (format?.type !== "json_schema") return undefined;
-  const path = "response_format.json_schema";
-  if (!format.json_schema) {
-    throw new RequestError(`Missing required parameter: '${path}'.`, {
-      code: "missing_required_parameter",
-      param: path,
-    });
-  }
-  const grammar = new SchemaGrammar(
-    format.json_schema.schema ?? { type: "object" },
-    `${path}.schema`,
-    "format/",
-  );
-  return { node: grammar.node(), rules: grammar.rules };
+  const calls = callsGrammar(tools, style, single);
+  return { node: { oneOf: [format.node, calls.node] }, rules: { ...format.rules, ...calls.rules } };
 }
 
 /** The tools with their places in the request, which errors name. */

@@ -1,42 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ChatTemplate } from "../../../engine/onnx/text/chat-template.ts";
-import type { TextModel } from "../../../engine/onnx/text/text-model.ts";
-import type { ResponseFamily } from "../../../sdk/schema/response-stream.ts";
-import { readEvents, say, serveScript, tinyText, type Harness } from "./harness.ts";
-
-const TURNS = "{%- for m in messages -%}[{{ m.role }}]{{ m.content }}{%- endfor -%}";
-
-/** A model whose template shows one way to call. */
-function textOf(shown: string, family: ResponseFamily = "hermes"): TextModel {
-  const chatTemplate = new ChatTemplate(`${TURNS}{%- if tools -%}${shown}{{ tools | length }}{%- endif -%}`);
-  return { ...tinyText(), chatTemplate, responseFamily: family };
-}
-
-const tool = (name: string): object => ({ type: "function", function: { name } });
-const hello = { model: "haiku", messages: [{ role: "user", content: "Hi" }] };
-const withTools = { ...hello, tools: [tool("f"), tool("g")] };
-const chat = (harness: Harness, body: object): Promise<Response> =>
-  harness.post("/v1/chat/completions", body);
-const hermes = (said: string, reason: "stop" | "length" = "stop"): Harness =>
-  serveScript(say(said, reason), { text: textOf("<tool_call>") });
-
-interface Choice {
-  message: {
-    content: string | null;
-    reasoning_content?: string;
-    tool_calls?: { id: string; function: object }[];
-  };
-  finish_reason: string;
-}
-
-async function answer(harness: Harness, body: object): Promise<Choice> {
-  const response = await chat(harness, body);
-  expect(response.status).toBe(200);
-  const { choices } = (await response.json()) as { choices: Choice[] };
-  const [choice] = choices;
-  if (choice === undefined) throw new Error("no choice");
-  return choice;
-}
+import { readEvents, say, serveScript, type Harness } from "./harness.ts";
+import { answer, chat, hello, hermes, textOf, tool, withTools, type Choice } from "./tool-harness.ts";
 
 /** What a client has when it puts the deltas of the first choice together. */
 async function streamed(harness: Harness, body: object): Promise<Choice & { deltas: object[] }> {
@@ -256,29 +220,5 @@ describe("tool_choice", () => {
     expect((await answer(hermes("x"), { ...hello, tools: [], tool_choice: "auto" })).message.content).toBe(
       "x",
     );
-  });
-});
-
-describe("response_format", () => {
-  it("leaves tags in JSON alone, and lets tools be called instead", async () => {
-    const body = { ...withTools, response_format: { type: "json_object" } };
-    const json = `{"a": "<think>${F.replaceAll("\n", "").replaceAll('"', "'")}"}`;
-    expect((await answer(hermes(json), body)).message.content).toBe(json);
-    expect((await answer(hermes(F), body)).message.tool_calls).toHaveLength(1);
-    const thought = await answer(hermes(`<think>Hm</think>\n${json}`), body);
-    expect(thought.message).toMatchObject({ content: json, reasoning_content: "Hm" });
-  });
-
-  it("of text is no constraint", async () => {
-    const harness = hermes("x");
-    await answer(harness, { ...hello, response_format: { type: "text" } });
-    expect(harness.engine.requests[0]?.grammar).toBeUndefined();
-  });
-
-  it("E8 needs its schema", async () => {
-    const response = await chat(hermes("x"), { ...hello, response_format: { type: "json_schema" } });
-    expect(await response.json()).toMatchObject({
-      error: { code: "missing_required_parameter", param: "response_format.json_schema" },
-    });
   });
 });
