@@ -39,7 +39,7 @@ class State implements AcceptorState {
   }
 }
 
-/** Memory for places that were seen; beyond it they are worked out anew. */
+/** Some 30 MB. */
 const MOST_CELLS = 200_000;
 
 /**
@@ -51,9 +51,12 @@ export class Acceptor {
   readonly #rules: ReadonlyMap<string, CompiledNode>;
   readonly #states = new Map<string, State>();
   readonly #cells = new Map<string, Cell>();
+  readonly #mostCells: number;
   #ids = 0;
 
-  constructor(grammar: Grammar) {
+  /** `mostCells`: memory for what was seen; beyond it all is worked out anew. Default: 200,000. */
+  constructor(grammar: Grammar, mostCells = MOST_CELLS) {
+    this.#mostCells = mostCells;
     this.#rules = new Map(Object.entries(grammar.rules).map(([name, node]) => [name, this.#compile(node)]));
     this.start = this.#stateOf([this.#cell(this.#compile(grammar.root), undefined)]);
   }
@@ -87,7 +90,7 @@ export class Acceptor {
 
   /** Everything these stacks can do next, with choices made and rules opened. */
   #stateOf(stacks: readonly (Cell | undefined)[]): State {
-    if (this.#cells.size > MOST_CELLS) {
+    if (this.#cells.size > this.#mostCells) {
       this.#cells.clear();
       this.#states.clear();
     }

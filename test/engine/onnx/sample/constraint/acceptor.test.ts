@@ -47,6 +47,19 @@ describe("Acceptor", () => {
     expect(accepts(acceptorOf({ many: { text: "x" }, atMost: 0 }), "")).toBe(true);
   });
 
+  it("forgets what it saw when that is too much, and goes on all the same", () => {
+    const forgetful = new Acceptor({ root: { rule: "value" }, rules: JSON_RULES }, 10);
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.nat(), (value, cut) => {
+        const text = JSON.stringify(value);
+        expect(accepts(forgetful, text)).toBe(true);
+        const part = text.slice(0, cut % (text.length + 1));
+        expect(accepts(forgetful, part)).toBe(accepts(json, part));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
   it("is at the same place after the same openings, so that masks are found again", () => {
     expect(after(json, '{"a": "bc')).toBe(after(json, '{"a": "b'));
     expect(after(json, '{"a": "bc')).not.toBe(after(json, '["b'));
