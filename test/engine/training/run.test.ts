@@ -126,6 +126,19 @@ describe("rl run", () => {
     expect(sequence?.refLogprobs).toEqual(sequence?.ids.map((id, at) => (at === 0 ? 0 : -id / 50)));
   });
 
+  it("takes twice the rank for the alpha of an adapter where none is given", async () => {
+    const targets: "q_proj"[] = ["q_proj"];
+    await fixture.train({ adapter: { kind: "lora", rank: 8, targets }, trainer: { steps: 1 } }, { rows });
+    await fixture.train(
+      { adapter: { kind: "lora", rank: 8, alpha: 4, targets }, trainer: { steps: 1 } },
+      { rows },
+    );
+    expect(fixture.engines.map(({ setup }) => setup.trainer?.lora)).toEqual([
+      { rank: 8, alpha: 16, targets },
+      { rank: 8, alpha: 4, targets },
+    ]);
+  });
+
   it("evaluates held-out rows apart from the training reward", async () => {
     await fixture.train({ evalEvery: 2 }, { rows, evalRows: [promptRow("held"), promptRow("out")] });
     const evaluated = fixture.metrics().filter(({ metrics }) => "eval/reward/mean" in metrics);
