@@ -45,7 +45,7 @@ export async function converse(control: Control, upstreams: Upstreams, call: Cal
   const { path, requestId, authorization, read, caller, seen, sink, answerError } = call;
   const kind = KINDS[path] ?? "chat";
   const admitted = await admit(control, { kind, authorization, requestId, read, caller, seen });
-  const { endpoint, request, body } = admitted;
+  const { endpoint, request, body, headers, meter } = admitted;
   seen.endpoint(endpoint.name);
   try {
     if (call.isGone()) throw new SpotterError("user_cancelled", "The client went away.");
@@ -59,7 +59,7 @@ export async function converse(control: Control, upstreams: Upstreams, call: Cal
       choices: choicesOf(request.fields),
       affinity: () =>
         request.conversation === undefined ? affinityOf(request.fields) : hashOf(request.conversation),
-      admission: admitted,
+      admission: { headers, meter },
       seen,
       sink,
       answerError,
@@ -67,7 +67,7 @@ export async function converse(control: Control, upstreams: Upstreams, call: Cal
     });
   } catch (error) {
     // Let in, but it never came to a replica.
-    admitted.meter(undefined);
+    meter(undefined);
     throw error;
   }
 }

@@ -59,7 +59,10 @@ export function exchange(params: ExchangeParams): void {
 }
 
 class Exchange implements Visitor, Asker, Beating {
-  readonly #params: ExchangeParams;
+  readonly #params: Omit<ExchangeParams, "body" | "affinity">;
+  /** What asking another replica takes; let go of once none may take over. A long stream outlives its prompt. */
+  #question: Pick<ExchangeParams, "body" | "affinity"> | undefined;
+  readonly #bodyBytes: number;
   readonly #startedAtMs: number;
   readonly #isCold: boolean;
   #seat: Seat | undefined;
@@ -77,8 +80,10 @@ class Exchange implements Visitor, Asker, Beating {
   #writtenAtMs: number;
   #heardAtMs: number;
 
-  constructor(params: ExchangeParams) {
+  constructor({ body, affinity, ...params }: ExchangeParams) {
     this.#params = params;
+    this.#question = { body, affinity };
+    this.#bodyBytes = body.byteLength;
     this.#startedAtMs = params.control.clock.now();
     this.#writtenAtMs = this.#startedAtMs;
     this.#heardAtMs = this.#startedAtMs;
@@ -100,7 +105,7 @@ class Exchange implements Visitor, Asker, Beating {
   }
 
   affinity(): number {
-    return this.#params.affinity();
+    return this.#question?.affinity() ?? 0;
   }
 
   admitted(replica: ReadyReplica): void {
@@ -140,7 +145,7 @@ class Exchange implements Visitor, Asker, Beating {
       return this.#fail(brokenOff(new Error("The replica answered a stream with JSON.")));
     if (!this.#isHeadSent) this.#head(status, headers);
     this.#isInPieces = true;
-    this.#tail = Buffer.concat([this.#tail, bytes]).subarray(-TAIL_BYTES);
+    this.#tail = bytes.length < TAIL_BYTES ? Buffer.concat([this.#tail, bytes]) : bytes.subarray(-TAIL_BYTES);
     this.#passed();
     if (!this.#params.sink.write(bytes)) this.#attempt?.pause();
   }
@@ -222,7 +227,8 @@ class Exchange implements Visitor, Asker, Beating {
   }
 
   #send(attempt: Attempt, { address, authorization = "" }: ReadyReplica): void {
-    const { upstreams, seen, path, body } = this.#params;
+    const { upstreams, seen, path } = this.#params;
+    const body = this.#question?.body ?? NO_BYTES;
     const headers = ["content-type", "application/json", "authorization", authorization];
     const watched = seen.upstreamHeaders();
     for (const name in watched) headers.push(name, watched[name] ?? "");
@@ -243,6 +249,7 @@ class Exchange implements Visitor, Asker, Beating {
     if (this.#params.isStream) this.#writtenAtMs = this.#params.control.clock.now();
     if (this.#hasPassed) return;
     this.#hasPassed = true;
+    this.#question = undefined;
     this.#params.seen.firstByte();
   }
 
@@ -271,12 +278,12 @@ class Exchange implements Visitor, Asker, Beating {
   #answered(status: number, code?: string, usage?: CountedTokens): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
-    const { seen, admission, body, control } = this.#params;
+    const { seen, admission, control } = this.#params;
     this.#writtenAtMs = control.clock.now();
     const relay = this.#attempt?.relay;
     const told = usage ?? countedTokens(relay?.usage());
     const isStarted = this.#hasPassed || (status === 499 && this.#attempt !== undefined);
-    const guess = isStarted ? estimatedTokens(body.byteLength, relay?.events ?? 0) : undefined;
+    const guess = isStarted ? estimatedTokens(this.#bodyBytes, relay?.events ?? 0) : undefined;
     const tokens = told ?? guess;
     if (tokens !== undefined) seen.tokens(tokens);
     admission.meter(
