@@ -26,6 +26,17 @@ export interface ChatOptions {
   seed?: number;
   stop?: string | string[];
   tools?: unknown[];
+  /** Default: `auto` with tools. */
+  tool_choice?: "none" | "auto" | "required" | { type: "function"; function: { name: string } };
+  /** False: one call at most. Default: true. */
+  parallel_tool_calls?: boolean;
+  /** The shape of the content. Default: any text. */
+  response_format?:
+    | { type: "text" | "json_object" }
+    | {
+        type: "json_schema";
+        json_schema: { name: string; schema?: Record<string, unknown>; strict?: boolean };
+      };
   logprobs?: boolean;
   top_logprobs?: number;
   /** Handed to the chat template, for example `{ enable_thinking: false }`. */

@@ -1,7 +1,10 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HubTokenizer } from "../../../../engine/onnx/text/hub-tokenizer.ts";
-import { Tokenizer } from "../../../../engine/onnx/text/tokenizer.ts";
+import { tokenBytes, Tokenizer } from "../../../../engine/onnx/text/tokenizer.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 import { tinyTokenizer } from "../fixtures/tiny-model.ts";
 
 const { tokenizer: json, config } = tinyTokenizer();
@@ -90,6 +93,30 @@ describe("Tokenizer", () => {
     expect(tokenizer.decode(ids)).toBe("a<think>");
     expect(tokenizer.decode(ids, { special: true })).toBe("<|user|>a<think>");
     expect(tokenizer.idOf("<|user|>")).toBe(ids[0]);
+  });
+
+  it("keeps tags of reasoning and calls in text where a tokenizer calls them special", () => {
+    const added = ["<|end|>", "<|python_tag|>", "<think>"].map((content, id) => ({
+      id,
+      content,
+      special: true,
+    }));
+    const special = new Tokenizer({ ...json, added_tokens: added }, config);
+    expect(special.decode([1, 2, 0])).toBe("<|python_tag|><think>");
+  });
+
+  it("lists what every token writes, without control tokens", async () => {
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, "tokenizer.json");
+    for (const each of [json, sentencePiece]) {
+      await writeFile(file, JSON.stringify(each));
+      const whole = new Tokenizer(each, {});
+      const bytes = await tokenBytes(file);
+      expect(bytes.length).toBeGreaterThan(6);
+      for (const [id, written] of bytes.entries()) {
+        expect(written).toEqual(whole.isSpecial(id) ? undefined : whole.bytesOf(id));
+      }
+    }
   });
 
   it("knows the exact bytes of a token", () => {
