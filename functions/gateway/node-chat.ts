@@ -95,7 +95,10 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
       const [only] = chunks;
       resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
     });
-    const gone = () => reject(new SpotterError("user_cancelled", "The client went away."));
+    const gone = () => {
+      // Every request closes in the end, most of them long after their body was read.
+      if (!request.complete) reject(new SpotterError("user_cancelled", "The client went away."));
+    };
     request.on("error", gone).on("close", gone);
   });
 }
