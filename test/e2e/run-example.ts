@@ -26,7 +26,8 @@ export async function runHaiku(args: string[]): Promise<{ code: number; text: st
   const script = fileURLToPath(new URL("../../examples/haiku/run.ts", import.meta.url));
   const child = spawn(process.execPath, ["--no-warnings", "--import", preload, script, "--json", ...args], {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, SPOTTER_PORT: "0" },
+    // As `npm run demo` does, however the tests themselves were started.
+    env: { ...process.env, SPOTTER_PORT: "0", npm_lifecycle_event: "demo" },
   });
   let text = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
