@@ -32,6 +32,8 @@ describe("a state folder that was tampered with", () => {
 
   it("loses no step when the record of a living container is gone; that one ends by itself (74)", async () => {
     const run = await launchWork(scene.gym.client, scene.gym.model, SLOW_MS);
+    // Before its start is written down, the next daemon would start it under the same number again.
+    await expect.poll(async () => (await run.refresh()).state, { timeout: 30_000 }).toBe("running");
     const lost = await trainerOf(scene.gym);
     await scene.gym.daemon().kill();
     rmSync(join(scene.gym.home, "containers", "containers", `${lost.jobId}.json`));
