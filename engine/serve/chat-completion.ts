@@ -76,18 +76,19 @@ export async function* chatChunks(
       chunk([{ index, delta: { role: "assistant", content: "" }, finish_reason: null }]),
     );
     for await (const batch of events) {
-      yield batch.flatMap((event) => {
+      const chunks = batch.flatMap((event) => {
         const { index, logprobs, finish } = event;
         counter.take(event);
         const deltas = event.parts.flatMap((part) => sayings[index]?.of(part) ?? []);
         if (deltas.length === 0 && logprobs.length > 0) deltas.push({});
-        const chunks = deltas.map((item, at) =>
+        const said = deltas.map((item, at) =>
           // Once, though a chunk of tokens may say several things.
           chunk([{ index, delta: item, finish_reason: null, ...given(request, at === 0 ? logprobs : []) }]),
         );
-        if (finish === undefined) return chunks;
-        return [...chunks, chunk([{ index, delta: {}, finish_reason: finish.reason }])];
+        if (finish === undefined) return said;
+        return [...said, chunk([{ index, delta: {}, finish_reason: finish.reason }])];
       });
+      if (chunks.length > 0) yield chunks;
     }
     if (request.includeUsage) yield [{ ...chunk([]), usage: counter.usage() }];
   } finally {
