@@ -58,12 +58,7 @@ export function createAutoscaler(control: Control): Autoscaler {
     const { name } = endpoint;
     // One decision at a time: however many wait, there is one wake.
     if (closed || !isServing(endpoint) || writing.has(name)) return;
-    const decision = decide(
-      states.get(name),
-      { desired: endpoint.desired, load: control.load.snapshot(name) },
-      control.clock.now(),
-      scalingOf(endpoint.scaling),
-    );
+    const decision = decideNow(endpoint, states.get(name));
     states.set(name, decision.nextState);
     if (decision.desired === endpoint.desired) return;
     const write = apply(control, endpoint, decision)
@@ -74,9 +69,21 @@ export function createAutoscaler(control: Control): Autoscaler {
         writing.delete(name);
         const after = control.routes.find(name);
         // Who came while it was being put to sleep is not made to wait for the next look.
-        if (after?.desired === 0 && control.load.queued(name) > 0) look(after);
+        const isAsleep = decision.desired === 0 && after?.desired === 0;
+        if (isAsleep && control.load.queued(name) > 0) look(after);
       });
     writing.set(name, write);
+  }
+
+  /** One that comes up is not idle: whoever waits until it is ready has not asked yet. */
+  function decideNow(endpoint: Endpoint, state: ScalerState | undefined): Decision {
+    const now = control.clock.now();
+    const scaling = scalingOf(endpoint.scaling);
+    const isUp = endpoint.state === "ready";
+    const settings = isUp ? scaling : { ...scaling, min: Math.max(1, scaling.min) };
+    const snapshot = { desired: endpoint.desired, load: control.load.snapshot(endpoint.name) };
+    const decision = decide(state, snapshot, now, settings);
+    return isUp ? decision : { ...decision, nextState: { ...decision.nextState, watchedSinceMs: now } };
   }
 
   return {

@@ -60,6 +60,21 @@ describe("an endpoint that may sleep", () => {
     expect(plane.complaints).toEqual([]);
   });
 
+  it("does not go to sleep before it came up, nor right after", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    const name = await launch(plane, SLEEPER);
+    for (let second = 0; second < 8; second += 2) {
+      plane.clock.advance(2_000);
+      await settled(plane);
+    }
+    expect(await get(plane, name)).toMatchObject({ state: "creating", desired: 1 });
+    await beat(plane, name);
+    await pass(plane, name, 4);
+    expect(await get(plane, name)).toMatchObject({ state: "ready", desired: 1 });
+    await pass(plane, name, 4);
+    expect(await get(plane, name)).toMatchObject({ state: "ready", desired: 0 });
+  });
+
   it("is woken once by many who wait, at once (7)", async () => {
     const plane = await testPlane({ onEnd: onTestFinished });
     const name = await launch(plane, { ...SLEEPER, max: 1 });
