@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { runHaiku } from "../e2e/run-example.ts";
 
 describe("the demo", () => {
-  it("teaches: the score rises twice, and poems keep to their topic", async () => {
+  it("teaches: the score rises twice, and poems keep to their topic", { timeout: 420_000 }, async () => {
     const { code, result } = await runHaiku([]);
     expect(code).toBe(0);
     const { base, trained, continued } = result;
