@@ -49,6 +49,8 @@ export class SchemaGrammar {
   /** Keeps the rules of several schemas apart. */
   readonly #prefix: string;
   #ids = 0;
+  /** Rules under way of which nothing was read yet. */
+  #open = new Set<string>();
 
   /** `path`: where the schema stands in the request. */
   constructor(root: unknown, path: string, prefix: string) {
@@ -125,12 +127,24 @@ export class SchemaGrammar {
     if (!isSchema(definitions) || !Object.hasOwn(definitions, name))
       throw unsupportedSchema(`${path}.$ref`, "must name one of the schema's own $defs");
     const rule = `${this.#prefix}${place}/${name}`;
+    if (this.#open.has(rule)) throw invalidSchema(`${path}.$ref`, "leads back to itself");
     if (!(rule in this.rules)) {
-      // First, for it may refer to itself.
+      // First, for it may hold itself.
       this.rules[rule] = { oneOf: [] };
+      this.#open.add(rule);
       this.rules[rule] = this.#node(definitions[name], `${this.#path}.${place}.${name}`);
+      this.#open.delete(rule);
     }
     return { rule };
+  }
+
+  /** A part of a value: it may be what the value itself is. */
+  #part(given: unknown, path: string): GrammarNode {
+    const open = this.#open;
+    this.#open = new Set();
+    const node = this.#node(given, path);
+    this.#open = open;
+    return node;
   }
 
   #object(schema: Schema, path: string): GrammarNode {
@@ -150,7 +164,7 @@ export class SchemaGrammar {
       );
     }
     if (properties === undefined && others !== false) {
-      return objectOf({ rule: "string" }, this.#node(others ?? true, `${path}.additionalProperties`));
+      return objectOf({ rule: "string" }, this.#part(others ?? true, `${path}.additionalProperties`));
     }
     const nodes = members.map(([key, value]) => ({
       isRequired: names.includes(key),
@@ -160,7 +174,7 @@ export class SchemaGrammar {
           SPACE,
           { text: ":" },
           SPACE,
-          this.#node(value, `${path}.properties.${key}`),
+          this.#part(value, `${path}.properties.${key}`),
           SPACE,
         ],
       }),
@@ -182,7 +196,7 @@ export class SchemaGrammar {
   }
 
   #array({ items, minItems, maxItems }: Schema, path: string): GrammarNode {
-    const item = this.#rule({ all: [this.#node(items ?? true, `${path}.items`), SPACE] });
+    const item = this.#rule({ all: [this.#part(items ?? true, `${path}.items`), SPACE] });
     const least = countOf(minItems, `${path}.minItems`) ?? 0;
     const most = countOf(maxItems, `${path}.maxItems`);
     const comma: GrammarNode = { all: [{ text: "," }, SPACE] };

@@ -156,6 +156,12 @@ describe("a schema's grammar", () => {
     ],
     ["a definition that is not there", { $ref: "#/$defs/A" }, "unsupported_value", "schema.$ref"],
     [
+      "a definition of itself",
+      { $ref: "#/$defs/A", $defs: { A: { anyOf: [{ $ref: "#/$defs/B" }] }, B: { $ref: "#/$defs/A" } } },
+      "invalid_value",
+      "schema.$defs.B.$ref",
+    ],
+    [
       "what is required and unknown",
       { type: "object", required: ["x"] },
       "unsupported_value",
