@@ -54,11 +54,9 @@ export async function converse(control: Control, upstreams: Upstreams, call: Cal
       upstreams,
       endpoint,
       path,
-      body,
+      question: { body, affinity: () => affinity(request) },
       isStream: request.stream,
       choices: choicesOf(request.fields),
-      affinity: () =>
-        request.conversation === undefined ? affinityOf(request.fields) : hashOf(request.conversation),
       admission: { headers, meter },
       seen,
       sink,
@@ -70,6 +68,10 @@ export async function converse(control: Control, upstreams: Upstreams, call: Cal
     meter(undefined);
     throw error;
   }
+}
+
+function affinity({ conversation, fields }: CheckedRequest): number {
+  return conversation === undefined ? affinityOf(fields) : hashOf(conversation);
 }
 
 /** Completions answer every prompt of a list. */

@@ -16,7 +16,7 @@ import type { Sink } from "./sink.ts";
 import type { Seat, Visitor } from "./slots.ts";
 import type { UpstreamError } from "./upstream-error.ts";
 import type { Upstreams } from "./upstream.ts";
-import { countedTokens, estimatedTokens, usageOfAnswer, type CountedTokens } from "./usage.ts";
+import { countedTokens, estimatedTokens, tellTokens, usageOfAnswer, type CountedTokens } from "./usage.ts";
 
 export interface ExchangeParams {
   control: Control;
@@ -24,12 +24,11 @@ export interface ExchangeParams {
   endpoint: Endpoint;
   /** The engine's path. */
   path: string;
-  body: Uint8Array;
+  /** Let go of once no other replica may take over: a long stream outlives its prompt. */
+  question: Question | undefined;
   isStream: boolean;
   /** Choices that were asked for. */
   choices: number;
-  /** Hash of the conversation. */
-  affinity: () => number;
   admission: Admission;
   seen: Observation;
   sink: Sink;
@@ -37,6 +36,13 @@ export interface ExchangeParams {
   answerError: (error: SpotterError) => void;
   /** An error as one event. */
   errorEvent: (body: OpenAiErrorBody) => Buffer;
+}
+
+/** What it takes to ask a replica. */
+interface Question {
+  body: Uint8Array;
+  /** Hash of the conversation. */
+  affinity: () => number;
 }
 
 const NO_BYTES = Buffer.alloc(0);
@@ -59,9 +65,7 @@ export function exchange(params: ExchangeParams): void {
 }
 
 class Exchange implements Visitor, Asker, Beating {
-  readonly #params: Omit<ExchangeParams, "body" | "affinity">;
-  /** What asking another replica takes; let go of once none may take over. A long stream outlives its prompt. */
-  #question: Pick<ExchangeParams, "body" | "affinity"> | undefined;
+  readonly #params: ExchangeParams;
   readonly #bodyBytes: number;
   readonly #startedAtMs: number;
   readonly #isCold: boolean;
@@ -80,10 +84,9 @@ class Exchange implements Visitor, Asker, Beating {
   #writtenAtMs: number;
   #heardAtMs: number;
 
-  constructor({ body, affinity, ...params }: ExchangeParams) {
+  constructor(params: ExchangeParams) {
     this.#params = params;
-    this.#question = { body, affinity };
-    this.#bodyBytes = body.byteLength;
+    this.#bodyBytes = params.question?.body.byteLength ?? 0;
     this.#startedAtMs = params.control.clock.now();
     this.#writtenAtMs = this.#startedAtMs;
     this.#heardAtMs = this.#startedAtMs;
@@ -105,7 +108,7 @@ class Exchange implements Visitor, Asker, Beating {
   }
 
   affinity(): number {
-    return this.#question?.affinity() ?? 0;
+    return this.#params.question?.affinity() ?? 0;
   }
 
   admitted(replica: ReadyReplica): void {
@@ -227,8 +230,8 @@ class Exchange implements Visitor, Asker, Beating {
   }
 
   #send(attempt: Attempt, { address, authorization = "" }: ReadyReplica): void {
-    const { upstreams, seen, path } = this.#params;
-    const body = this.#question?.body ?? NO_BYTES;
+    const { upstreams, seen, path, question } = this.#params;
+    const body = question?.body ?? NO_BYTES;
     const headers = ["content-type", "application/json", "authorization", authorization];
     const watched = seen.upstreamHeaders();
     for (const name in watched) headers.push(name, watched[name] ?? "");
@@ -249,7 +252,7 @@ class Exchange implements Visitor, Asker, Beating {
     if (this.#params.isStream) this.#writtenAtMs = this.#params.control.clock.now();
     if (this.#hasPassed) return;
     this.#hasPassed = true;
-    this.#question = undefined;
+    this.#params.question = undefined;
     this.#params.seen.firstByte();
   }
 
@@ -281,18 +284,9 @@ class Exchange implements Visitor, Asker, Beating {
     const { seen, admission, control } = this.#params;
     this.#writtenAtMs = control.clock.now();
     const relay = this.#attempt?.relay;
-    const told = usage ?? countedTokens(relay?.usage());
     const isStarted = this.#hasPassed || (status === 499 && this.#attempt !== undefined);
     const guess = isStarted ? estimatedTokens(this.#bodyBytes, relay?.events ?? 0) : undefined;
-    const tokens = told ?? guess;
-    if (tokens !== undefined) seen.tokens(tokens);
-    admission.meter(
-      tokens && {
-        promptTokens: tokens.input,
-        completionTokens: tokens.output,
-        ...(told === undefined && { isEstimate: true }),
-      },
-    );
+    tellTokens({ seen, admission, told: usage ?? countedTokens(relay?.usage()), guess });
     seen.end(status, code);
   }
 }

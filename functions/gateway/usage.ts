@@ -1,3 +1,6 @@
+import type { Admission } from "../keys/limits.ts";
+import type { Observation } from "../observability/observer.ts";
+
 /** Tokens of one answer. */
 export interface CountedTokens {
   input: number;
@@ -33,6 +36,25 @@ export function usageOfAnswer(body: Buffer): CountedTokens | undefined {
 /** What a request took when its engine did not say, as after an abort. */
 export function estimatedTokens(promptBytes: number, events: number): CountedTokens {
   return { input: Math.ceil(promptBytes / BYTES_PER_TOKEN), output: events };
+}
+
+/** Tells what an answer took to those who count it: the engine's own figures, or else the guess. */
+export function tellTokens({ seen, admission, told, guess }: TellParams): void {
+  const tokens = told ?? guess;
+  if (tokens === undefined) return admission.meter(undefined);
+  seen.tokens(tokens);
+  admission.meter({
+    promptTokens: tokens.input,
+    completionTokens: tokens.output,
+    ...(told === undefined && { isEstimate: true }),
+  });
+}
+
+interface TellParams {
+  seen: Observation;
+  admission: Admission;
+  told: CountedTokens | undefined;
+  guess: CountedTokens | undefined;
 }
 
 interface Fields {
