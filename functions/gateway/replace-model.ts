@@ -50,10 +50,17 @@ function valueOf(bytes: Buffer, start: number, end: number): number | undefined 
   return skipSpace(bytes, colon + 1);
 }
 
+/** Behind the quote that ends the text which begins at `start`. Most of a body is inside of texts. */
 function endOfText(bytes: Buffer, start: number): number {
-  let at = start + 1;
-  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  let at = bytes.indexOf(QUOTE, start + 1);
+  while (isEscaped(bytes, at)) at = bytes.indexOf(QUOTE, at + 1);
   return at + 1;
+}
+
+function isEscaped(bytes: Buffer, at: number): boolean {
+  let before = at;
+  while (bytes[before - 1] === BACKSLASH) before--;
+  return (at - before) % 2 === 1;
 }
 
 function skipSpace(bytes: Buffer, start: number): number {

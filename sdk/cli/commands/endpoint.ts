@@ -2,7 +2,8 @@ import { type Command, Option } from "commander";
 import { SpotterError } from "../../schema/errors.ts";
 import { coldStartMs } from "../../schema/cold-start.ts";
 import type { Endpoint as EndpointRecord } from "../../schema/endpoint.ts";
-import type { ChatMessage, ChatOptions } from "../../chat.ts";
+import { chat as chatWith, streamChat, type ChatMessage, type ChatOptions } from "../../chat.ts";
+import { clientOf } from "../../client.ts";
 import { Endpoint } from "../../endpoint.ts";
 import { type CliContext, print, printJson, printList } from "../context.ts";
 import { integer, number } from "../numbers.ts";
@@ -154,7 +155,10 @@ function chat(context: CliContext): Command {
       'spotter endpoint chat nano "Write a haiku about rain." --temperature 0',
       "spotter endpoint chat nano < question.txt",
     ],
-    { name: "of the endpoint", message: "any words; quote what the shell would read" },
+    {
+      name: "of the endpoint, an alias, a run or run@step",
+      message: "any words; quote what the shell would read",
+    },
   )
     .option("--system <text>", "the system message")
     .addOption(new Option("--max-tokens <n>", "longest answer in tokens").argParser(integer))
@@ -178,9 +182,11 @@ function chat(context: CliContext): Command {
         ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
         ...(options.seed === undefined ? {} : { seed: options.seed }),
       };
-      const endpoint = await Endpoint.get(name, { signal });
-      if (options.json) return printJson(context, (await endpoint.chat(messages, chatOptions)).completion);
-      for await (const delta of endpoint.stream(messages, chatOptions)) {
+      // By name alone: an alias, a run or a checkpoint answers as well.
+      const client = clientOf({ signal });
+      if (options.json)
+        return printJson(context, (await chatWith(client, name, messages, chatOptions)).completion);
+      for await (const delta of streamChat(client, name, messages, chatOptions)) {
         // What is piped on is for programs, and stays as it was sampled.
         const shown = context.isInteractive ? printable : String;
         if (delta.reasoningContent) context.out.write(context.colors.dim(shown(delta.reasoningContent)));
