@@ -22,11 +22,16 @@ describe.each(SCENARIOS.map(({ name }) => name))("the scenario %s", (name) => {
     expect(row.score).toBeLessThanOrEqual(Math.min(row.scoreKnative, row.scoreRay) + 0.001);
   });
 
-  it.runIf(scenario.isDense)("takes at most 1.3 times what the oracle takes", () => {
-    expect(row.gpuSecondsVsOracle).toBeLessThanOrEqual(1.3);
-  });
+  if (scenario.isDense) {
+    it("takes at most 1.3 times what the oracle takes", () => {
+      expect(row.gpuSecondsVsOracle).toBeLessThanOrEqual(1.3);
+    });
+  }
 
-  it.runIf(name in ACTIONS)("changes the number of replicas no more than it has to", () => {
-    expect(row.actionsPerPeriod).toBeLessThanOrEqual(ACTIONS[name] ?? 0);
-  });
+  const most = ACTIONS[name];
+  if (most !== undefined) {
+    it("changes the number of replicas no more than it has to", () => {
+      expect(row.actionsPerPeriod).toBeLessThanOrEqual(most);
+    });
+  }
 });
