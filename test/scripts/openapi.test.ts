@@ -19,7 +19,15 @@ describe("openapi.json", () => {
         .map(([method]) => `${method} ${path}`),
     );
     const assets = "get /ui/assets/{hash}/{name}";
-    expect(open.sort()).toEqual(["get /", "get /health", assets, "get /ui/open", "options /v1/{rest}"]);
+    const preflights = ["options /detokenize", "options /tokenize", "options /v1/{rest}"];
+    expect(open.sort()).toEqual([
+      "get /",
+      "get /health",
+      "get /healthz",
+      assets,
+      "get /ui/open",
+      ...preflights,
+    ]);
   });
 
   it("shows defaults as optional in requests and as present in answers", () => {
