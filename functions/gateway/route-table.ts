@@ -24,6 +24,7 @@ export function createRouteTable(store: Store): RouteTable {
   const latest = new Map<string, string>();
   const listeners = new Set<(endpoint: Endpoint) => void>();
   let loading: Promise<void> | undefined;
+  let isLoaded = false;
 
   function set(endpoint: Endpoint, version: number): void {
     const known = endpoints.get(endpoint.name);
@@ -41,7 +42,16 @@ export function createRouteTable(store: Store): RouteTable {
   }
 
   return {
-    load: () => (loading ??= readAll()),
+    async load() {
+      if (isLoaded) return;
+      try {
+        await (loading ??= readAll());
+        isLoaded = true;
+      } finally {
+        // A Store that was away at the first request must not lock the door for good.
+        loading = undefined;
+      }
+    },
     find: (name) => endpoints.get(name)?.endpoint,
     all: () => [...endpoints.values()].map((entry) => entry.endpoint),
     set,
