@@ -7,6 +7,7 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readFile } from "node:fs/promises";
+import { DAEMON_FLAGS } from "../../sdk/local/node-program.ts";
 import { median } from "../figures.ts";
 import { start } from "./process.ts";
 
@@ -20,7 +21,7 @@ export async function firstWaiters(log: (line: string) => void, notes: string[])
   const home = mkdtempSync(join(tmpdir(), "spotter-bench-zero-"));
   const program = join(import.meta.dirname, "../../dist/functions/node.js");
   const env = { ...process.env, SPOTTER_HOME: home };
-  const daemon = start(process.execPath, [program, "--port", "0"], { env });
+  const daemon = start(process.execPath, [...DAEMON_FLAGS, program, "--port", "0"], { env });
   try {
     await daemon.firstLine;
     const { url, adminKey } = JSON.parse(await readFile(join(home, "daemon.json"), "utf8")) as {

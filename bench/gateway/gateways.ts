@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { DAEMON_FLAGS } from "../../sdk/local/node-program.ts";
 import { exec } from "../figures.ts";
 import { listens, start } from "./process.ts";
 
@@ -42,7 +43,7 @@ export async function startOurs(
     format: "esm",
     logLevel: "error",
   });
-  const started = start(process.execPath, [...flags, program, upstream]);
+  const started = start(process.execPath, [...DAEMON_FLAGS, ...flags, program, upstream]);
   const line = JSON.parse(await started.firstLine) as { port: number; key: string; adminKey: string };
   rmSync(program);
   const headers = { authorization: `Bearer ${line.key}` };

@@ -24,3 +24,9 @@ function isNewEnough(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
 }
+
+/**
+ * Flags of Node for a daemon. Its young objects live as long as a request: by default V8 would keep 128 MB for
+ * them once the gateway was busy, and with a quarter of that it is no slower.
+ */
+export const DAEMON_FLAGS: readonly string[] = ["--no-warnings", "--max-semi-space-size=16"];

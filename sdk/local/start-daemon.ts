@@ -5,7 +5,7 @@ import { SpotterError, errorBody } from "../schema/errors.ts";
 import { sleep } from "../retry.ts";
 import { findDaemon, type Daemon } from "./find-daemon.ts";
 import { daemonProgram } from "./home.ts";
-import { nodeProgram } from "./node-program.ts";
+import { DAEMON_FLAGS, nodeProgram } from "./node-program.ts";
 import { unusableState } from "./unusable-state.ts";
 
 export interface StartDaemonParams {
@@ -52,7 +52,7 @@ function spawnDaemon(params: StartDaemonParams, log: string): ChildProcess {
     const child = spawn(
       nodeProgram(),
       [
-        "--no-warnings",
+        ...DAEMON_FLAGS,
         params.program ?? daemonProgram(),
         ...(port === undefined ? [] : ["--port", String(port)]),
         ...(params.idleExitMs === undefined ? [] : ["--idle-exit-ms", String(params.idleExitMs)]),

@@ -7,7 +7,7 @@ import { stopDaemon } from "../../local/stop-daemon.ts";
 import { clearStopped } from "../../local/stop-mark.ts";
 import { durationText } from "../render/time.ts";
 import { ensureDaemon } from "../../local/connect.ts";
-import { nodeProgram } from "../../local/node-program.ts";
+import { DAEMON_FLAGS, nodeProgram } from "../../local/node-program.ts";
 import { type CliContext, print, printJson } from "../context.ts";
 import { verb } from "../verb.ts";
 
@@ -57,7 +57,7 @@ async function stopIfTemporary(home: string): Promise<void> {
 async function foreground(context: CliContext, port: number | undefined): Promise<void> {
   await clearStopped(spotterHome());
   const args = [daemonProgram(), ...(port === undefined ? [] : ["--port", String(port)])];
-  const child = spawn(nodeProgram(), ["--no-warnings", ...args], { stdio: "inherit" });
+  const child = spawn(nodeProgram(), [...DAEMON_FLAGS, ...args], { stdio: "inherit" });
   const onAbort = () => child.kill("SIGTERM");
   context.signal.addEventListener("abort", onAbort, { once: true });
   const code = await new Promise<number | null>((resolve, reject) => {

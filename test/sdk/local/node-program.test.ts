@@ -1,8 +1,9 @@
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { nodeProgram } from "../../../sdk/local/node-program.ts";
+import { DAEMON_FLAGS, nodeProgram } from "../../../sdk/local/node-program.ts";
 
 describe("nodeProgram", () => {
   const root = mkdtempSync(join(tmpdir(), "spotter-node-"));
@@ -19,4 +20,15 @@ describe("nodeProgram", () => {
     writeFileSync(join(bin, "node"), "");
     expect(nodeProgram("22.18.9", root)).toBe(join(bin, "node"));
   });
+});
+
+it("starts a daemon whose young objects have a bound", () => {
+  const program = `
+    const kept = [];
+    for (let i = 0; i < 2e6; i++) kept[i % 1e5] = { i };
+    const space = require("v8").getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space");
+    console.log(space.space_size);`;
+  const { stdout } = spawnSync(process.execPath, [...DAEMON_FLAGS, "-e", program], { encoding: "utf8" });
+  expect(Number(stdout)).toBeGreaterThan(0);
+  expect(Number(stdout)).toBeLessThan(64e6);
 });
