@@ -32,7 +32,7 @@ export class CompletionLogprobsWriter {
     const { logprobs = [], topLogprobs } = report;
     const decoder = this.#text.tokenizer.stream({ special: true });
     const lengths = ids.map((id) => lengthOf(decoder.push(id)));
-    const whole = lengthOf(text);
+    const whole = lengthOf(text());
     // A start token that was put before the text is not part of it.
     let offset = Math.min(0, whole - lengths.reduce((a, b) => a + b, 0));
     const entries = emptyLogprobs();

@@ -4,8 +4,8 @@ import { RequestError } from "./request-error.ts";
 import { readId, wrongType } from "./token-id.ts";
 
 export interface CompletionPrompt {
-  /** As `echo` gives it back. */
-  text: string;
+  /** As `echo` gives it back; ids are decoded when it is asked for. */
+  text: () => string;
   ids: number[];
 }
 
@@ -42,13 +42,22 @@ function readOne(prompt: unknown, text: TextModel, path: string): CompletionProm
   if (typeof prompt !== "string") throw wrongType(path, "a text or a list of token ids");
   const ids = encodePrompt(prompt, text, "prompt", "encodeDocument");
   if (ids.length === 0) throw empty(path, "invalid_value");
-  return { text: prompt, ids };
+  return { text: () => prompt, ids };
 }
 
 function readIds(items: readonly unknown[], text: TextModel, path: string): CompletionPrompt {
   if (items.length === 0) throw empty(path, "empty_array");
+  // Before millions of them are looked at.
+  if (items.length > text.contextLength) throw tooLong(items.length, text.contextLength);
   const ids = items.map((id, index) => readId(id, text.vocabularySize, `${path}[${index}]`));
-  return { text: text.tokenizer.decode(ids, { special: true }), ids };
+  return { text: () => text.tokenizer.decode(ids, { special: true }), ids };
+}
+
+function tooLong(tokens: number, contextLength: number): RequestError {
+  return new RequestError(
+    `This model's maximum context length is ${contextLength} tokens, and the prompt has ${tokens}. Shorten it.`,
+    { code: "context_length_exceeded", param: "prompt" },
+  );
 }
 
 function empty(path: string, code: string): RequestError {

@@ -71,7 +71,7 @@ export async function* textChunks(
 function choiceWriters(request: CompletionRequest, text: TextModel): ChoiceWriter[] {
   return Array.from({ length: request.choices }, (_, index) => {
     const prompt = request.given[Math.floor((index * request.given.length) / request.choices)];
-    return new ChoiceWriter(request, text, index, prompt ?? { text: "", ids: [] });
+    return new ChoiceWriter(request, text, index, prompt ?? { text: () => "", ids: [] });
   });
 }
 
@@ -92,13 +92,13 @@ class ChoiceWriter {
   /** The echoed prompt, where it does not wait for its log-probabilities. */
   start(): TextChoice[] {
     if (!this.#request.echo || this.#logprobs !== undefined) return [];
-    return [this.#piece(this.#prompt.text, null)];
+    return [this.#piece(this.#prompt.text(), null)];
   }
 
   take({ parts, raw, finish }: AnswerEvent): TextChoice[] {
     const pieces: TextChoice[] = [];
     if (this.#request.echo && raw?.prompt !== undefined && this.#logprobs !== undefined)
-      pieces.push(this.#piece(this.#prompt.text, this.#logprobs.prompt(this.#prompt, raw.prompt)));
+      pieces.push(this.#piece(this.#prompt.text(), this.#logprobs.prompt(this.#prompt, raw.prompt)));
     const text = parts.map((part) => (part.type === "content" ? part.text : "")).join("");
     const logprobs = raw && raw.ids.length > 0 ? (this.#logprobs?.answer(raw) ?? null) : null;
     if (text === "" && logprobs === null && finish === undefined) return pieces;

@@ -28,6 +28,9 @@ const detokenizeRequest = z.looseObject({
   tokens: z.array(z.unknown()),
 });
 
+/** More than any context; decoding holds up every other answer. */
+const MAX_TOKENS = 2 ** 18;
+
 export interface Tokenized {
   count: number;
   /** The model's context length. */
@@ -59,6 +62,12 @@ export function tokenize(body: unknown, text: TextModel): Tokenized {
 /** `POST /detokenize`: the text of token ids, control tokens included. Throws {@link RequestError}. */
 export function detokenize(body: unknown, text: TextModel): { prompt: string } {
   const { tokens } = checkBody(detokenizeRequest, body);
+  if (tokens.length > MAX_TOKENS) {
+    throw new RequestError(`Invalid 'tokens': at most ${MAX_TOKENS} in one request.`, {
+      code: "array_above_max_length",
+      param: "tokens",
+    });
+  }
   const ids = tokens.map((id, index) => readId(id, text.vocabularySize, `tokens[${index}]`));
   return { prompt: text.tokenizer.decode(ids, { special: true }) };
 }

@@ -257,6 +257,7 @@ describe("a completion that is wrong", () => {
     ["E12 no ids", { prompt: [[]] }, "empty_array", "prompt[0]"],
     ["E12 too many prompts", { prompt: Array(257).fill("x") }, "array_above_max_length", "prompt"],
     ["E14 one too long", { prompt: ["x", "y".repeat(257)] }, "context_length_exceeded", "prompt"],
+    ["E14 too many ids", { prompt: Array(257).fill(9) }, "context_length_exceeded", "prompt"],
     ["E14 no room", { prompt: "y".repeat(250), max_tokens: 7 }, "context_length_exceeded", "prompt"],
     [
       "E16 two limits",

@@ -44,6 +44,13 @@ describe("tokenizing", () => {
       "chat_template",
     ],
     ["no tokens", "/detokenize", {}, "missing_required_parameter", "tokens"],
+    [
+      "millions of tokens",
+      "/detokenize",
+      { tokens: Array(2 ** 18 + 1).fill(9) },
+      "array_above_max_length",
+      "tokens",
+    ],
     ["a token that is text", "/detokenize", { tokens: ["a"] }, "invalid_type", "tokens[0]"],
     ["a token that is none", "/detokenize", { tokens: [1, 263] }, "integer_above_max_value", "tokens[1]"],
   ])("refuses %s", async (_, path, body, code, param) => {
