@@ -15,7 +15,7 @@ const BURST_DEVIATIONS = 3;
 /** Time in which those that wait should be worked off. */
 const DRAIN_MS = 90_000;
 /** Fewer than this share do not go: they would soon be started again. */
-const LEAST_FALL = 0.15;
+const LEAST_FALL = 0.18;
 const BETWEEN_FALLS_MS = 30_000;
 
 /**
