@@ -245,7 +245,7 @@ class Exchange implements Visitor, Asker, Beating {
   #head(status: number, headers: Record<string, string>): void {
     const { sink, seen, admission } = this.#params;
     this.#isHeadSent = true;
-    sink.head(status, { ...headers, ...seen.responseHeaders(), ...admission.headers });
+    sink.head(status, headers, seen.responseHeaders(), admission.headers);
   }
 
   #passed(): void {

@@ -7,7 +7,7 @@ const ONE_WRITE_BYTES = 16 * 1024;
 /** A sink that writes to Node's own response. `extra` goes with every answer. */
 export function nodeSink(response: ServerResponse, extra: Record<string, string>): Sink {
   const sink: Sink = {
-    head: (status, headers) => void response.writeHead(status, flat(headers, extra)),
+    head: (status, ...headers) => void response.writeHead(status, flat(extra, headers)),
     write: (bytes) => response.write(bytes),
     end: (bytes) => void (bytes === undefined ? response.end() : endWith(response, bytes)),
     cut: () => void response.destroy(),
@@ -30,8 +30,9 @@ function endWith(response: ServerResponse, bytes: Uint8Array): void {
 }
 
 /** Names and values in turn: the form that Node writes without looking at it again. */
-function flat(...all: Record<string, string>[]): string[] {
+function flat(extra: Record<string, string>, headers: Record<string, string>[]): string[] {
   const list: string[] = [];
-  for (const headers of all) for (const name in headers) list.push(name, headers[name] ?? "");
+  for (const part of headers) for (const name in part) list.push(name, part[name] ?? "");
+  for (const name in extra) list.push(name, extra[name] ?? "");
   return list;
 }

@@ -3,8 +3,8 @@
  * writes the same way to both.
  */
 export interface Sink {
-  /** Status and headers; once, before anything else. They may go out with the first bytes only. */
-  head(status: number, headers: Record<string, string>): void;
+  /** Status and headers, in as many parts as there are; once, before anything else. They go out with the first bytes. */
+  head(status: number, ...headers: Record<string, string>[]): void;
   /** False: the client is slower than this; wait for `onDrain`. */
   write(bytes: Uint8Array): boolean;
   /** The last bytes, if any, and the end. */

@@ -37,7 +37,8 @@ export function webSink(signal: AbortSignal): WebSink {
   }
 
   const sink: Sink = {
-    head: (status, headers) => void (init = { status, headers }),
+    head: (status, ...headers) =>
+      void (init = { status, headers: Object.assign({}, ...headers) as Record<string, string> }),
     write(bytes) {
       const stream = open();
       stream.enqueue(bytes);

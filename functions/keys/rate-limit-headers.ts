@@ -3,21 +3,28 @@ import { msUntil, type Bucket } from "./bucket.ts";
 
 /** Limits, what is left, and how long until all is there again, under the names OpenAI gives them. */
 export function rateLimitHeaders(
-  buckets: { requests: Bucket; tokens: Bucket },
+  { requests, tokens }: { requests: Bucket; tokens: Bucket },
   { requestsPerMinute, tokensPerMinute }: KeyLimits,
 ): Record<string, string> {
-  return {
-    ...(requestsPerMinute !== undefined && headersOf("requests", buckets.requests, requestsPerMinute)),
-    ...(tokensPerMinute !== undefined && headersOf("tokens", buckets.tokens, tokensPerMinute)),
-  };
+  // Names written out: made from parts they would have to be looked up as strings with each request.
+  const headers: Record<string, string> = {};
+  if (requestsPerMinute !== undefined) {
+    headers["x-ratelimit-limit-requests"] = String(requestsPerMinute);
+    headers["x-ratelimit-remaining-requests"] = left(requests);
+    headers["x-ratelimit-reset-requests"] = durationText(
+      msUntil(requests, requestsPerMinute, requestsPerMinute),
+    );
+  }
+  if (tokensPerMinute !== undefined) {
+    headers["x-ratelimit-limit-tokens"] = String(tokensPerMinute);
+    headers["x-ratelimit-remaining-tokens"] = left(tokens);
+    headers["x-ratelimit-reset-tokens"] = durationText(msUntil(tokens, tokensPerMinute, tokensPerMinute));
+  }
+  return headers;
 }
 
-function headersOf(what: "requests" | "tokens", bucket: Bucket, perMinute: number): Record<string, string> {
-  return {
-    [`x-ratelimit-limit-${what}`]: String(perMinute),
-    [`x-ratelimit-remaining-${what}`]: String(Math.max(0, Math.floor(bucket.level))),
-    [`x-ratelimit-reset-${what}`]: durationText(msUntil(bucket, perMinute, perMinute)),
-  };
+function left({ level }: Bucket): string {
+  return String(Math.max(0, Math.floor(level)));
 }
 
 /** As in "120ms", "7s" or "1m12s". */
