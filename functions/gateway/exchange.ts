@@ -245,7 +245,10 @@ class Exchange implements Visitor, Asker, Beating {
   #head(status: number, headers: Record<string, string>): void {
     const { sink, seen, admission } = this.#params;
     this.#isHeadSent = true;
-    sink.head(status, headers, seen.responseHeaders(), admission.headers);
+    const told = seen.responseHeaders();
+    // Also while it still waits.
+    if (this.#isCold) told["x-spotter-cold-start"] = "true";
+    sink.head(status, headers, told, admission.headers);
   }
 
   #passed(): void {

@@ -3,7 +3,7 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
 import { tooLarge } from "../http/body.ts";
 import { gatewayError, validRequestId } from "../http/errors.ts";
-import { isLoopback } from "../http/host-check.ts";
+import { isOwnHost } from "../http/host-check.ts";
 import { converse, KINDS, MAX_BODY_BYTES } from "./call.ts";
 import { allowBrowsers } from "./cors.ts";
 import { inflated } from "./inflate.ts";
@@ -25,7 +25,8 @@ export function nodeChat(control: Control, upstreams: Upstreams): NodeChat {
   const extra = Object.fromEntries(always);
   return (request, response) => {
     const { method, url = "", headers } = request;
-    if (method !== "POST" || !isChatPath(url) || !isLoopback(headers.host ?? "")) return false;
+    if (method !== "POST" || !isChatPath(url)) return false;
+    if (!isOwnHost(headers.host ?? "", control.config.publicUrl())) return false;
     void answer(control, upstreams, { path: url, request, response, extra });
     return true;
   };

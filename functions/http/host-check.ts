@@ -7,14 +7,15 @@ const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
 export function checkHost(c: Context, publicUrl: string): void {
   const url = new URL(c.req.url);
   const host = c.req.header("host") ?? url.host;
-  if (isLoopback(host) || host.toLowerCase() === new URL(publicUrl).host.toLowerCase()) return;
+  if (isOwnHost(host, publicUrl)) return;
   throw new SpotterError("forbidden", "This host name does not belong to Spotter.", {
     where: "Host",
     hint: `Use ${publicUrl}.`,
   });
 }
 
-/** Whether a Host header names this machine and nothing else. */
-export function isLoopback(host: string): boolean {
-  return LOOPBACK.has(host.replace(/:\d+$/, "").toLowerCase());
+/** Whether a Host header names this machine, or what it is known as. */
+export function isOwnHost(host: string, publicUrl: string): boolean {
+  const name = host.toLowerCase();
+  return LOOPBACK.has(name.replace(/:\d+$/, "")) || name === new URL(publicUrl).host.toLowerCase();
 }

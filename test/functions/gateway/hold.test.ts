@@ -71,6 +71,8 @@ describe("a request to an endpoint that is not ready", () => {
     await pass(plane, 51_000);
     const response = await answer;
     expect(response.status).toBe(200);
+    expect(response.headers.get("x-spotter-cold-start")).toBe("true");
+    expect(response.headers.get("x-spotter-queue-ms")).toBe("50000");
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     expect((await reader?.read())?.value).toBe(": ping\n\n");
     const ping = reader?.read();
