@@ -28,10 +28,12 @@ export function createJsonLog(options: JsonLogOptions): Log {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
+const FLUSH_AFTER_MS = 20;
+
 /**
  * Appends to a file; when it passes `maxBytes` (default 10 MB) it becomes `<path>.1` and a new one begins.
- * Only the owner can read it. Lines of one turn of the event loop are one write: a log of requests would be a
- * system call for each.
+ * Only the owner can read it. Lines of the same moment are one write: a log of requests would be a system call
+ * for each. What a process that ends by itself has to say is always written.
  */
 export function openLogFile(path: string, maxBytes = 10_000_000) {
   const open = () => {
@@ -72,7 +74,7 @@ export function openLogFile(path: string, maxBytes = 10_000_000) {
   return {
     write: (line: string): void => {
       if (descriptor === undefined) return;
-      if (pending === "") setImmediate(flush);
+      if (pending === "") setTimeout(flush, FLUSH_AFTER_MS).unref();
       pending += line;
     },
     close: (): void => {

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { createJsonLog, openLogFile, type JsonLogOptions } from "../../../functions/local/json-log.ts";
 import { createRedactor } from "../../../functions/local/redactor.ts";
 import { useFolder } from "./use-folder.ts";
@@ -77,21 +77,22 @@ it("appends to a private file and begins a new one when it is large", () => {
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-it("writes what comes in one turn together, at its end", async () => {
+it("writes what comes at the same moment together, soon after", async () => {
   const path = folder("turns", "daemon.log");
   const file = openLogFile(path);
   file.write("first\n");
   file.write("second\n");
   expect(statSync(path).size).toBe(0);
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(readFileSync(path, "utf8")).toBe("first\nsecond\n");
+  await vi.waitFor(() => expect(readFileSync(path, "utf8")).toBe("first\nsecond\n"));
   const listeners = process.listenerCount("exit");
   file.close();
   expect(process.listenerCount("exit")).toBe(listeners - 1);
 });
 
 it("outlives a log that cannot be written, and says afterwards that lines are missing", async () => {
-  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const nextTurn = () => vi.advanceTimersByTimeAsync(1_000);
   const path = folder("full", "daemon.log");
   const file = openLogFile(path, 5);
   file.write("first line\n");
