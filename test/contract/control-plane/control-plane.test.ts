@@ -9,7 +9,14 @@ import { memoryPlane } from "./memory-plane.ts";
 import { describeMatrix } from "./matrix.ts";
 
 /** Of these and of `/ui` app.test.ts says why. */
-const OPEN = ["GET /", "GET /health", "GET /healthz", "OPTIONS /tokenize", "OPTIONS /v1/*"];
+const OPEN = [
+  "GET /",
+  "GET /health",
+  "GET /healthz",
+  "OPTIONS /detokenize",
+  "OPTIONS /tokenize",
+  "OPTIONS /v1/*",
+];
 
 interface Listed {
   items: { id: string; name: string }[];

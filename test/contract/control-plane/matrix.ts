@@ -101,7 +101,7 @@ async function bundledWorker(): Promise<string> {
     platform: "neutral",
     conditions: ["workerd", "worker", "import"],
     mainFields: ["module", "main"],
-    external: ["node:*", "esbuild", "undici"],
+    external: ["node:*", "esbuild", "undici", "prom-client", "@opentelemetry/*"],
     logLevel: "silent",
   });
   return result.outputFiles[0]?.text ?? "";
