@@ -1,14 +1,15 @@
 /**
  * Streaming clients in a process of their own: `client.ts MODE URL HEADERS_JSON`, prints one JSON line.
  *
- * - `first-token`: 64 at a time, paced; milliseconds from sending to the first byte of each body.
+ * - `first-token`: 64 at a time, paced, begun in turn; milliseconds from sending to the first byte of each body.
  * - `many`: 2,000 at the same time; how many did not end with `[DONE]`.
  * - `abort`: leaves streams after their first byte; the id and the time of each.
  */
 import { Agent, request, type ClientRequest, type IncomingMessage } from "node:http";
-import { ASK_SLOW, ASK_STREAM } from "./fixed.ts";
+import { ASK_SLOW, ASK_STREAM, FIRST_TOKEN_MS, TOKEN_EVERY_MS, TOKENS } from "./fixed.ts";
 
 const STREAMS = 64;
+const STREAM_MS = FIRST_TOKEN_MS + TOKENS * TOKEN_EVERY_MS;
 const ROUNDS = 12;
 const MANY = 2_000;
 const MANY_RAMP = 50;
@@ -27,7 +28,9 @@ agent.destroy();
 
 async function firstToken(): Promise<{ times: number[] }> {
   const times: number[] = [];
-  await inParallel(STREAMS, async () => {
+  await inParallel(STREAMS, async (index) => {
+    // Evenly spread over the length of a stream: all at the same instant would measure a queue, not a gateway.
+    await new Promise((resolve) => setTimeout(resolve, (index * STREAM_MS) / STREAMS));
     for (let round = 0; round < ROUNDS; round++) {
       const sentMs = performance.now();
       let firstMs: number | undefined;
