@@ -141,7 +141,8 @@ describe("traces", () => {
   });
 
   it("name the package that is missing", async () => {
-    const missing = optional("@opentelemetry/api", () => import("no-such-package"));
+    const absent: string = "no-such-package";
+    const missing = optional("@opentelemetry/api", () => import(absent));
     const error = SpotterError.from(await missing.catch((thrown: unknown) => thrown));
     expect(error).toMatchObject({ code: "package_missing", where: "OTEL_EXPORTER_OTLP_ENDPOINT" });
     expect(error.message).toContain("@opentelemetry/api");
