@@ -30,7 +30,7 @@ interface OurDecode {
 export async function run(log: (line: string) => void): Promise<Figures> {
   const notes: string[] = [];
   // As containers run the engine (functions/local/container-environment.ts), and the same for the peers.
-  process.env["GLIBC_TUNABLES"] ??= "glibc.malloc.hugetlb=1";
+  process.env["GLIBC_TUNABLES"] ??= "glibc.malloc.hugetlb=1:glibc.malloc.arena_max=1";
   const threads = String(availableParallelism());
   log("preparing a random 135M model");
   const { modelDir, ggufFile } = await llama135m();

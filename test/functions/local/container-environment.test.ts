@@ -10,6 +10,6 @@ it("passes on the named few and nothing secret", () => {
     PATH: "/bin",
     HF_HOME: "/hub",
     NODE_COMPILE_CACHE: "/home/compile-cache",
-    GLIBC_TUNABLES: "glibc.malloc.hugetlb=1",
+    GLIBC_TUNABLES: "glibc.malloc.hugetlb=1:glibc.malloc.arena_max=1",
   });
 });
