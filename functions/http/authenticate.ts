@@ -83,7 +83,7 @@ async function keyHolder(control: Control, c: Context, scope: "admin" | "write")
       "forbidden",
       `This route needs a key of scope ${scope}; this one has ${holder.scope}.`,
       {
-        hint: `Create a key of scope ${scope} with \`spotter key create\`.`,
+        hint: `Create one with \`spotter key create NAME --scope ${scope}\`.`,
       },
     );
   }

@@ -83,10 +83,13 @@ export function coldStartText(endpoint: Pick<Endpoint, "replicas">): string {
 
 function useView({ name, url }: Endpoint): View {
   const curl = [
+    "export SPOTTER_KEY=$(npx spotter key create app)",
+    "",
     `curl ${url}/chat/completions \\`,
     '  -H "Authorization: Bearer $SPOTTER_KEY" \\',
     '  -H "Content-Type: application/json" \\',
-    `  -d '{"model":"${name}","messages":[{"role":"user","content":"Hi"}]}'`,
+    `  -d '{"model":"${name}",`,
+    '       "messages":[{"role":"user","content":"Hi"}]}\'',
   ];
   return h(
     "div",
@@ -105,7 +108,6 @@ function useView({ name, url }: Endpoint): View {
       { class: "code", tabindex: "0", role: "region", "aria-label": "Example with curl" },
       curl.join("\n"),
     ),
-    h("pre", null, "npx spotter key create app"),
   );
 }
 
