@@ -9,6 +9,7 @@ import { formatGrammar } from "./output/format-grammar.ts";
 import { readToolUse } from "./output/tool-choice.ts";
 import { readSampling, type Sampling } from "./read-sampling.ts";
 import { RequestError } from "./request-error.ts";
+import { refuseDeep } from "./too-deep.ts";
 
 /** A chat or completion request as the engine is asked, and how what it says is read. */
 export interface AnswerRequest extends Sampling, ResponseStreamOptions {
@@ -20,6 +21,7 @@ export interface AnswerRequest extends Sampling, ResponseStreamOptions {
 /** Checks a chat request and renders its prompt. Throws {@link RequestError} or SpotterError. */
 export function readChatRequest(body: unknown, text: TextModel): AnswerRequest {
   const request = checkBody(chatRequest, body);
+  refuseDeep(request);
   const use = readToolUse(request);
   checkConversation(request.messages);
   const { chatTemplate } = text;

@@ -5,6 +5,7 @@ import { encodePrompt } from "./answer-request.ts";
 import { checkBody } from "./check-body.ts";
 import { flattenMessages } from "./flatten-messages.ts";
 import { RequestError } from "./request-error.ts";
+import { refuseDeep } from "./too-deep.ts";
 import { readId } from "./token-id.ts";
 
 const flag = z.optional(z.nullable(z.boolean()));
@@ -89,6 +90,7 @@ function chatTokens(request: TokenizeRequest, text: TextModel): number[] {
   if (text.chatTemplate === undefined) {
     throw new RequestError("This model has no chat template; send a 'prompt'.", { param: "messages" });
   }
+  refuseDeep(request);
   const prompt = text.chatTemplate.render(flattenMessages(request.messages ?? []), {
     tools: request.tools,
     variables: request.chat_template_kwargs,

@@ -41,6 +41,7 @@ export const ERROR_CODES = {
   package_missing: "user", // an optional package is not installed
   aws_adapters_missing: "user", // this deployment has no state adapters yet
   context_length_exceeded: "user",
+  grammar_too_complex: "user", // a schema or choice that leaves too many ways to go on at once
   chat_template_failed: "user", // the chat template of the model does not take these messages
   // Capacity: the same call may work later
   capacity: "capacity",

@@ -53,12 +53,15 @@ export class ChatTemplate {
         add_generation_prompt: options.addGenerationPrompt ?? true,
       });
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new SpotterError("chat_template_failed", `The model's chat template does not take this: ${why}`, {
-        where: "messages",
-        hint: "Check roles, their order and chat_template_kwargs against the model's chat template.",
-        cause,
-      });
+      throw new SpotterError(
+        "chat_template_failed",
+        `The model's chat template does not take this: ${whyOf(cause)}`,
+        {
+          where: "messages",
+          hint: "Check roles, their order and chat_template_kwargs against the model's chat template.",
+          cause,
+        },
+      );
     }
   }
 
@@ -67,6 +70,12 @@ export class ChatTemplate {
     const { content = null } = message;
     return { ...message, content: content === null && !this.#asksForNone ? "" : content };
   }
+}
+
+function whyOf(cause: unknown): string {
+  // The stack ran out: the arguments of a call, for one, are text until they are rendered.
+  if (cause instanceof RangeError) return "it is nested too deeply.";
+  return cause instanceof Error ? cause.message : String(cause);
 }
 
 function parse(source: string): Template {

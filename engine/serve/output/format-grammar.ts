@@ -1,7 +1,9 @@
 import type { ChatRequest } from "../../../sdk/schema/chat.ts";
 import { RequestError } from "../request-error.ts";
-import { SchemaGrammar } from "./schema-grammar.ts";
+import { MOST_BYTES, SchemaGrammar } from "./schema-grammar.ts";
 import type { Parts } from "./tool-grammar.ts";
+
+const MOST_CHOICES = 10_000;
 
 /**
  * What `response_format` asks for, or vLLM's `guided_json` and `guided_choice`; undefined for any text.
@@ -45,6 +47,14 @@ function choiceGrammar(choices: unknown): Parts {
   ) {
     const message = "Invalid 'guided_choice': expected a list of texts.";
     throw new RequestError(message, { code: "invalid_type", param: "guided_choice" });
+  }
+  const bytes = choices.reduce<number>((sum, text) => sum + Buffer.byteLength(String(text)), 0);
+  if (bytes > MOST_BYTES || choices.length > MOST_CHOICES) {
+    const most = `${MOST_CHOICES} texts and ${MOST_BYTES} bytes together`;
+    throw new RequestError(`Unsupported value for 'guided_choice': more than ${most}.`, {
+      code: "unsupported_value",
+      param: "guided_choice",
+    });
   }
   return { node: { oneOf: choices.map((text) => ({ text: String(text) })) }, rules: {} };
 }

@@ -1,6 +1,7 @@
 import { maybe, separated, type GrammarNode } from "../../onnx/sample/constraint/grammar.ts";
 import { objectOf, SPACE } from "../../onnx/sample/constraint/json-grammar.ts";
 import { integerGrammar, numberGrammar } from "./number-grammar.ts";
+import { isTooDeep } from "../too-deep.ts";
 import { invalidSchema, unsupportedSchema } from "./schema-error.ts";
 
 /** A JSON schema, or a part of one. */
@@ -31,7 +32,10 @@ const SHAPES: Record<string, readonly string[]> = {
 const MOST_COUNTED = 1024;
 /** Deeper ones, and longer, are no answer's shape. */
 const LONGEST_PATH = 2000;
-const MOST_BYTES = 64 * 1024;
+export const MOST_BYTES = 64 * 1024;
+const MOST_REFERENCES = 200;
+/** Of all ranges together. */
+const MOST_INTEGERS = 20_000;
 
 /**
  * Writes a JSON schema as a grammar whose texts are all valid under it. Members come in the order of
@@ -44,11 +48,17 @@ const MOST_BYTES = 64 * 1024;
 export class SchemaGrammar {
   /** Rules that the nodes refer to. */
   readonly rules: Record<string, GrammarNode> = {};
+  /** Of the schema, as JSON. */
+  readonly bytes: number;
   readonly #root: Schema;
   readonly #path: string;
   /** Keeps the rules of several schemas apart. */
   readonly #prefix: string;
   #ids = 0;
+  /** References that are being followed, each within the one before. */
+  #depth = 0;
+  /** Integers written out so far. */
+  #integers = 0;
   /** Rules under way of which nothing was read yet. */
   #open = new Set<string>();
 
@@ -57,8 +67,9 @@ export class SchemaGrammar {
     this.#path = path;
     this.#prefix = prefix;
     this.#root = asSchema(root, path);
-    if (JSON.stringify(root).length > MOST_BYTES)
-      throw unsupportedSchema(path, `has more than ${MOST_BYTES} bytes`);
+    if (isTooDeep(root)) throw unsupportedSchema(path, "is nested too deeply");
+    this.bytes = JSON.stringify(root).length;
+    if (this.bytes > MOST_BYTES) throw unsupportedSchema(path, `has more than ${MOST_BYTES} bytes`);
   }
 
   /** @throws RequestError naming the keyword that is not known. */
@@ -68,7 +79,7 @@ export class SchemaGrammar {
 
   #node(given: unknown, path: string): GrammarNode {
     if (given === true) return { rule: "value" };
-    if (path.length > LONGEST_PATH) throw unsupportedSchema(this.#path, "is too deep");
+    if (path.length > LONGEST_PATH) throw unsupportedSchema(this.#path, "is nested too deeply");
     const schema = asSchema(given, path);
     const { $ref: reference, anyOf, enum: values, type } = schema;
     if (reference !== undefined) return this.#reference(schema, path);
@@ -108,7 +119,7 @@ export class SchemaGrammar {
       case "string":
         return text(schema, path);
       case "integer":
-        return integerGrammar(schema, path);
+        return this.#integer(schema, path);
       case "number":
         return numberGrammar(schema, path);
       case "boolean":
@@ -116,6 +127,13 @@ export class SchemaGrammar {
       default:
         return { text: "null" };
     }
+  }
+
+  #integer(schema: Schema, path: string): GrammarNode {
+    const node = integerGrammar(schema, path);
+    if ("oneOf" in node) this.#integers += node.oneOf.length;
+    if (this.#integers <= MOST_INTEGERS) return node;
+    throw unsupportedSchema(path, `and what comes before have more than ${MOST_INTEGERS} integers in ranges`);
   }
 
   #reference(schema: Schema, path: string): GrammarNode {
@@ -132,7 +150,10 @@ export class SchemaGrammar {
       // First, for it may hold itself.
       this.rules[rule] = { oneOf: [] };
       this.#open.add(rule);
+      if (++this.#depth > MOST_REFERENCES)
+        throw unsupportedSchema(`${path}.$ref`, "leads through too many others");
       this.rules[rule] = this.#node(definitions[name], `${this.#path}.${place}.${name}`);
+      this.#depth--;
       this.#open.delete(rule);
     }
     return { rule };
@@ -155,8 +176,9 @@ export class SchemaGrammar {
     const members = Object.entries(
       properties === undefined ? {} : asSchema(properties, `${path}.properties`),
     );
-    const names = required === undefined ? [] : asList(required, `${path}.required`);
-    const unknown = names.find((name) => !members.some(([key]) => key === name));
+    const names = new Set(required === undefined ? [] : asList(required, `${path}.required`));
+    const keys = new Set<unknown>(members.map(([key]) => key));
+    const unknown = [...names].find((name) => !keys.has(name));
     if (unknown !== undefined) {
       throw unsupportedSchema(
         `${path}.required`,
@@ -167,7 +189,7 @@ export class SchemaGrammar {
       return objectOf({ rule: "string" }, this.#part(others ?? true, `${path}.additionalProperties`));
     }
     const nodes = members.map(([key, value]) => ({
-      isRequired: names.includes(key),
+      isRequired: names.has(key),
       node: this.#rule({
         all: [
           { text: JSON.stringify(key) },
@@ -204,11 +226,13 @@ export class SchemaGrammar {
       throw invalidSchema(`${path}.maxItems`, "is less than 'minItems'");
     if (most === 0) return { all: [{ text: "[" }, SPACE, { text: "]" }] };
     const further = { all: [comma, item] };
-    const begin = [item, ...Array.from({ length: Math.max(least - 1, 0) }, () => further)];
-    const rest: GrammarNode =
-      most === undefined ? { many: further } : { many: further, atMost: most - Math.max(least, 1) };
+    const rest = {
+      many: further,
+      atLeast: Math.max(least - 1, 0),
+      ...(most === undefined ? {} : { atMost: most - 1 }),
+    };
     const filled: GrammarNode =
-      least === 0 && most === undefined ? separated(item, comma) : { all: [...begin, rest] };
+      least === 0 && most === undefined ? separated(item, comma) : { all: [item, rest] };
     return { all: [{ text: "[" }, SPACE, least === 0 ? maybe(filled) : filled, { text: "]" }] };
   }
 
@@ -227,8 +251,8 @@ function text({ minLength, maxLength }: Schema, path: string): GrammarNode {
   if (most !== undefined && most < least)
     throw invalidSchema(`${path}.maxLength`, "is less than 'minLength'");
   const letter = { rule: "plain-letter" };
-  const rest: GrammarNode = most === undefined ? { many: letter } : { many: letter, atMost: most - least };
-  return { all: [{ text: '"' }, ...Array.from({ length: least }, () => letter), rest, { text: '"' }] };
+  const letters = { many: letter, atLeast: least, ...(most === undefined ? {} : { atMost: most }) };
+  return { all: [{ text: '"' }, letters, { text: '"' }] };
 }
 
 function literals(schema: Schema, path: string): GrammarNode {

@@ -1,9 +1,13 @@
 import { responseFamilyOf } from "../../../sdk/schema/parse-response.ts";
 import { maybe, separated, type GrammarNode } from "../../onnx/sample/constraint/grammar.ts";
 import { RequestError } from "../request-error.ts";
+import { unsupportedSchema } from "./schema-error.ts";
 import { SchemaGrammar } from "./schema-grammar.ts";
 import { bytesWithout, textUntil } from "./text-until.ts";
 import type { ChatTool } from "./tool-choice.ts";
+
+/** Of the schemas of all tools: reading them holds up every other answer. */
+const MOST_BYTES = 128 * 1024;
 
 const CALL = "<tool_call>";
 
@@ -60,8 +64,9 @@ export function callsGrammar(
   single: boolean,
 ): Parts {
   const rules: Record<string, GrammarNode> = {};
+  const read = { bytes: 0 };
   const calls = tools.map(({ tool, index }) => {
-    const parameters = argumentsGrammar(tool, index);
+    const parameters = argumentsGrammar(tool, index, read);
     Object.assign(rules, parameters.rules);
     return callGrammar(tool.function.name, parameters.node, style);
   });
@@ -90,12 +95,17 @@ function callGrammar(name: string, parameters: GrammarNode, style: ToolStyle): G
   };
 }
 
-function argumentsGrammar({ function: described }: ChatTool, index: number): Parts {
+/** `read`: the bytes of the schemas so far; one more that would be too many is taken as unknown. */
+function argumentsGrammar({ function: described }: ChatTool, index: number, read: { bytes: number }): Parts {
   const { parameters, strict } = described;
   const nothing = { type: "object", properties: {}, additionalProperties: false };
   const schema = parameters ?? nothing;
   try {
-    const grammar = new SchemaGrammar(schema, `tools[${index}].function.parameters`, `tool${index}/`);
+    const path = `tools[${index}].function.parameters`;
+    const grammar = new SchemaGrammar(schema, path, `tool${index}/`);
+    if (read.bytes + grammar.bytes > MOST_BYTES)
+      throw unsupportedSchema(path, `and those before have more than ${MOST_BYTES} bytes`);
+    read.bytes += grammar.bytes;
     const node = grammar.node();
     return { node: schema["type"] === "object" ? node : { rule: "object" }, rules: grammar.rules };
   } catch (error) {

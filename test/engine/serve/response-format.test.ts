@@ -33,6 +33,8 @@ describe("response_format", () => {
       ["guided_grammar", "root ::= "],
       ["guided_json", "{"],
       ["guided_choice", []],
+      ["guided_choice", ["x".repeat(70_000)]],
+      ["guided_choice", Array.from({ length: 10_001 }, (_, at) => `${at}`)],
     ];
     for (const [param, value] of wrong) {
       const response = await chat(harness, { ...hello, [param]: value });

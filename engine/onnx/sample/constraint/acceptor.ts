@@ -1,19 +1,15 @@
-import type { Grammar, GrammarNode } from "./grammar.ts";
+import { SpotterError } from "../../../../sdk/schema/errors.ts";
+import { Compiler, type CompiledNode } from "./compile.ts";
+import type { Grammar } from "./grammar.ts";
 
 /** What a step can still do: bytes to read, in order; `rest` is absent at the end of the text. */
 interface Cell {
   id: number;
   node: CompiledNode;
   rest: Cell | undefined;
+  /** How many cells there are from here to the end. */
+  depth: number;
 }
-
-type CompiledNode = { id: number } & (
-  | { kind: "byte"; ranges: readonly (readonly [number, number])[] }
-  | { kind: "all"; items: readonly CompiledNode[] }
-  | { kind: "oneOf"; items: readonly CompiledNode[] }
-  | { kind: "many"; item: CompiledNode; fewer: CompiledNode | undefined }
-  | { kind: "rule"; name: string }
-);
 
 /** A place in a text. Equal places of one acceptor are one object for as long as it remembers them. */
 export interface AcceptorState {
@@ -41,6 +37,11 @@ class State implements AcceptorState {
 
 /** Some 30 MB. */
 const MOST_CELLS = 200_000;
+/** How many more there may be in the places that are remembered, which share them. */
+const HELD_PER_CELL = 5;
+
+/** How many cells are compared with a byte in the time that one is opened. */
+const GLANCES = 16;
 
 /**
  * Follows texts of a grammar byte by byte: a pushdown automaton over all derivations at once (as the grammars
@@ -48,24 +49,35 @@ const MOST_CELLS = 200_000;
  */
 export class Acceptor {
   readonly start: AcceptorState;
-  readonly #rules: ReadonlyMap<string, CompiledNode>;
+  /**
+   * How many cells may still be looked at, some 1,000 a millisecond: a grammar may leave open very many ways
+   * to go on, and whoever waits sets this before each step. Default: no end.
+   */
+  allowance = Infinity;
+  readonly #compiler: Compiler;
   readonly #states = new Map<string, State>();
   readonly #cells = new Map<string, Cell>();
   readonly #mostCells: number;
+  #held = 0;
   #ids = 0;
 
   /** `mostCells`: memory for what was seen; beyond it all is worked out anew. Default: 200,000. */
   constructor(grammar: Grammar, mostCells = MOST_CELLS) {
     this.#mostCells = mostCells;
-    this.#rules = new Map(Object.entries(grammar.rules).map(([name, node]) => [name, this.#compile(node)]));
-    this.start = this.#stateOf([this.#cell(this.#compile(grammar.root), undefined)]);
+    this.#compiler = new Compiler(grammar);
+    this.start = this.#stateOf([this.#cell(this.#compiler.root, undefined)]);
   }
 
-  /** The place after one more byte; undefined where no text of the grammar goes on so. */
+  /**
+   * The place after one more byte; undefined where no text of the grammar goes on so.
+   *
+   * @throws SpotterError `grammar_too_complex` when the allowance is used up; so does {@link within}.
+   */
   next(at: AcceptorState, byte: number): AcceptorState | undefined {
     const state = at as State;
     const known = state.next[byte];
     if (known !== undefined) return known ?? undefined;
+    this.#spend(state.cells.length / GLANCES);
     const after = state.cells.filter(({ node }) => node.kind === "byte" && reads(node.ranges, byte));
     const next = after.length === 0 ? null : this.#stateOf(after.map(({ rest }) => rest));
     state.next[byte] = next;
@@ -78,21 +90,49 @@ export class Acceptor {
    */
   within(at: AcceptorState): AcceptorState {
     const { cells } = at as State;
-    const common = commonEnd(cells.map(({ rest }) => rest));
+    const common = this.#commonEnd(cells.map(({ rest }) => rest));
     if (common === undefined) return at;
     return this.#stateOf(cells.map((cell) => this.#without(cell, common)));
   }
 
-  #without(cell: Cell | undefined, end: Cell): Cell | undefined {
-    if (cell === undefined || cell === end) return undefined;
-    return this.#cell(cell.node, this.#without(cell.rest, end));
+  #without(cell: Cell, end: Cell): Cell {
+    const nodes: CompiledNode[] = [];
+    for (let at: Cell | undefined = cell; at !== undefined && at !== end; at = at.rest) nodes.push(at.node);
+    this.#spend(nodes.length);
+    const [first = cell.node, ...others] = nodes;
+    return this.#cell(
+      first,
+      others.reduceRight<Cell | undefined>((rest, node) => this.#cell(node, rest), undefined),
+    );
+  }
+
+  /** The longest end that all stacks have; undefined where there is none. */
+  #commonEnd(stacks: readonly (Cell | undefined)[]): Cell | undefined {
+    let common = stacks[0];
+    for (const stack of new Set(stacks)) {
+      let other = stack;
+      while (common !== other) {
+        if (common === undefined || other === undefined) return undefined;
+        this.#spend(1);
+        const [depth, otherDepth]: [number, number] = [common.depth, other.depth];
+        if (depth >= otherDepth) common = common.rest;
+        if (depth <= otherDepth) other = other.rest;
+      }
+    }
+    return common;
+  }
+
+  #spend(cells: number): void {
+    this.allowance -= cells;
+    if (this.allowance < 0) throw tooComplex();
   }
 
   /** Everything these stacks can do next, with choices made and rules opened. */
   #stateOf(stacks: readonly (Cell | undefined)[]): State {
-    if (this.#cells.size > this.#mostCells) {
+    if (this.#cells.size > this.#mostCells || this.#held > this.#mostCells * HELD_PER_CELL) {
       this.#cells.clear();
       this.#states.clear();
+      this.#held = 0;
     }
     const heads = new Set<Cell>();
     const seen = new Set<Cell | undefined>();
@@ -101,9 +141,10 @@ export class Acceptor {
       const cell = open.pop();
       if (seen.has(cell)) continue;
       seen.add(cell);
+      this.#spend(1);
       if (cell === undefined) continue;
       if (cell.node.kind === "byte") heads.add(cell);
-      else open.push(...this.#opened(cell));
+      else for (const next of this.#opened(cell)) open.push(next);
     }
     const accepts = seen.has(undefined);
     const cells = [...heads].sort((a, b) => a.id - b.id);
@@ -112,6 +153,7 @@ export class Acceptor {
     if (known !== undefined) return known;
     const state = new State(cells, accepts);
     this.#states.set(key, state);
+    this.#held += cells.length;
     return state;
   }
 
@@ -119,16 +161,18 @@ export class Acceptor {
     switch (node.kind) {
       case "byte":
         return [];
-      case "all":
-        return [node.items.reduceRight<Cell | undefined>((tail, item) => this.#cell(item, tail), rest)];
+      case "empty":
+        return [rest];
+      case "pair":
+        return [this.#cell(node.head, this.#cell(node.tail, rest))];
       case "oneOf":
         return node.items.map((item) => this.#cell(item, rest));
       case "many": {
-        const again = node.fewer === undefined ? rest : this.#cell(node.fewer, rest);
-        return [rest, this.#cell(node.item, again)];
+        const again = this.#cell(node.item, this.#cell(this.#compiler.fewer(node), rest));
+        return node.atLeast > 0 ? [again] : [rest, again];
       }
       case "rule": {
-        const rule = this.#rules.get(node.name);
+        const rule = this.#compiler.rule(node.name);
         return rule === undefined ? [] : [this.#cell(rule, rest)];
       }
     }
@@ -138,49 +182,20 @@ export class Acceptor {
     const key = `${node.id}:${rest?.id ?? ""}`;
     const known = this.#cells.get(key);
     if (known !== undefined) return known;
-    const cell = { id: ++this.#ids, node, rest };
+    const cell = { id: ++this.#ids, node, rest, depth: (rest?.depth ?? 0) + 1 };
     this.#cells.set(key, cell);
     return cell;
   }
-
-  #compile(node: GrammarNode): CompiledNode {
-    const id = ++this.#ids;
-    if ("bytes" in node) return { id, kind: "byte", ranges: node.bytes };
-    if ("text" in node) {
-      const items = [...new TextEncoder().encode(node.text)].map((byte) =>
-        this.#compile({ bytes: [[byte, byte]] }),
-      );
-      return { id, kind: "all", items };
-    }
-    if ("all" in node) return { id, kind: "all", items: node.all.map((item) => this.#compile(item)) };
-    if ("oneOf" in node) return { id, kind: "oneOf", items: node.oneOf.map((item) => this.#compile(item)) };
-    if ("rule" in node) return { id, kind: "rule", name: node.rule };
-    return this.#compileMany(id, this.#compile(node.many), node.atMost);
-  }
-
-  #compileMany(id: number, item: CompiledNode, atMost: number | undefined): CompiledNode {
-    if (atMost === undefined) {
-      const many: CompiledNode & { kind: "many" } = { id, kind: "many", item, fewer: undefined };
-      many.fewer = many;
-      return many;
-    }
-    let fewer: CompiledNode | undefined;
-    for (let count = 1; count <= atMost; count++) fewer = { id: ++this.#ids, kind: "many", item, fewer };
-    return fewer ?? { id, kind: "all", items: [] };
-  }
 }
 
-/** The longest end that all stacks have; undefined where there is none. */
-function commonEnd(stacks: readonly (Cell | undefined)[]): Cell | undefined {
-  const [first, ...others] = stacks;
-  const ends = others.map((stack) => new Set(cellsOf(stack)));
-  return cellsOf(first).find((cell) => ends.every((end) => end.has(cell)));
-}
-
-function cellsOf(stack: Cell | undefined): Cell[] {
-  const cells: Cell[] = [];
-  for (let cell = stack; cell !== undefined; cell = cell.rest) cells.push(cell);
-  return cells;
+function tooComplex(): SpotterError {
+  return new SpotterError(
+    "grammar_too_complex",
+    "What the answer must be leaves too many ways to go on at once: working out the next token takes too long.",
+    {
+      hint: "Ask for fewer alternatives that begin alike, such as texts of different lengths in an 'anyOf'.",
+    },
+  );
 }
 
 function reads(ranges: readonly (readonly [number, number])[], byte: number): boolean {

@@ -7,6 +7,15 @@ import type { Vocabulary } from "./vocabulary.ts";
 /** Masks of places seen that are kept: a bit a token, so 19 kB each for 150,000 tokens. */
 const MOST_MASKS = 512;
 
+/**
+ * What one step may cost, in cells looked at: some 100 ms, in which no other request of the engine goes on.
+ * Usual schemas take 1,000 for a place not seen before, and none for one that was.
+ */
+const MOST_WORK = 100_000;
+/** What all steps of a request may cost that are not paid for by its tokens, and what each token pays. */
+const CREDIT = 10 * MOST_WORK;
+const CREDIT_PER_TOKEN = MOST_WORK / 10;
+
 /** What may come at a place, whatever comes after what it is within. */
 interface Inner {
   /** A bit for each token that stays within. */
@@ -94,6 +103,7 @@ export class GrammarMask implements TokenMask {
   readonly #masks: GrammarMasks;
   readonly #stopIds: readonly number[];
   #place: AcceptorState;
+  #credit = CREDIT;
 
   constructor(masks: GrammarMasks, stopIds: readonly number[]) {
     this.#masks = masks;
@@ -106,7 +116,7 @@ export class GrammarMask implements TokenMask {
   }
 
   apply(row: Float32Array): Float32Array {
-    const allowed = this.#allowed(row.length);
+    const allowed = this.#bounded(() => this.#allowed(row.length));
     const masked = new Float32Array(row.length);
     let total = 0;
     for (let id = 0; id < row.length; id++) {
@@ -125,11 +135,24 @@ export class GrammarMask implements TokenMask {
   }
 
   take(id: number): void {
-    for (const byte of this.#masks.vocabulary.bytesOf(id)) {
-      const next = this.#masks.acceptor.next(this.#place, byte);
-      if (next === undefined) return;
-      this.#place = next;
-    }
+    this.#credit += CREDIT_PER_TOKEN;
+    this.#bounded(() => {
+      for (const byte of this.#masks.vocabulary.bytesOf(id)) {
+        const next = this.#masks.acceptor.next(this.#place, byte);
+        if (next === undefined) return;
+        this.#place = next;
+      }
+    });
+  }
+
+  /** All that one step asks of the acceptor, which other requests use as well. */
+  #bounded<T>(work: () => T): T {
+    const { acceptor } = this.#masks;
+    const most = Math.min(this.#credit, MOST_WORK);
+    acceptor.allowance = most;
+    const done = work();
+    this.#credit -= most - acceptor.allowance;
+    return done;
   }
 
   /** A stop token may come where the text may end and nowhere else, whatever it writes. */

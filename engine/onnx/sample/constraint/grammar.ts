@@ -13,8 +13,8 @@ export type GrammarNode =
   /** One after the other. */
   | { all: GrammarNode[] }
   | { oneOf: GrammarNode[] }
-  /** None, one or more of them. `atMost` default: no end. */
-  | { many: GrammarNode; atMost?: number }
+  /** Some of them. `atLeast` default: 0; `atMost` default: no end. */
+  | { many: GrammarNode; atLeast?: number; atMost?: number }
   /** A rule by name; rules may use themselves, though not as the first thing. */
   | { rule: string };
 

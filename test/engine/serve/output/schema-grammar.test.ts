@@ -237,6 +237,27 @@ describe("a schema's grammar", () => {
     );
   });
 
+  it.each<[string, string]>([
+    ["alternatives", `${'{"anyOf":['.repeat(100_000)}{}${"]}".repeat(100_000)}`],
+    ["a value", `{"const":${"[".repeat(20_000)}${"]".repeat(20_000)}}`],
+    ["lists", `${'{"type":"array","items":'.repeat(2000)}{}${"}".repeat(2000)}`],
+  ])("refuses %s nested too deeply", (_, json) => {
+    expect(refusal(JSON.parse(json))).toMatchObject({
+      status: 400,
+      code: "unsupported_value",
+      param: "schema",
+      message: expect.stringContaining("nested too deeply") as string,
+    });
+  });
+
+  it("refuses definitions that lead through very many others, and very many integers", () => {
+    const $defs: Record<string, object> = { d300: {} };
+    for (let at = 0; at < 300; at++) $defs[`d${at}`] = { $ref: `#/$defs/d${at + 1}` };
+    expect(refusal({ $ref: "#/$defs/d0", $defs })).toMatchObject({ code: "unsupported_value" });
+    const anyOf = Array.from({ length: 30 }, () => ({ type: "integer", minimum: 1, maximum: 900 }));
+    expect(refusal({ anyOf })).toMatchObject({ code: "unsupported_value", param: "schema.anyOf[22]" });
+  });
+
   it("refuses what is nested without end, instead of running out of stack", () => {
     let deep: object = {};
     for (let level = 0; level < 2000; level++) deep = { type: "array", items: deep };

@@ -47,6 +47,43 @@ describe("Acceptor", () => {
     expect(accepts(acceptorOf({ many: { text: "x" }, atMost: 0 }), "")).toBe(true);
   });
 
+  it("counts those it must have, and has none where there may be none", () => {
+    const some = acceptorOf({ all: [{ many: { text: "x" }, atLeast: 2, atMost: 3 }, { text: "!" }] });
+    expect(["x!", "xx!", "xxx!", "xxxx!"].map((text) => accepts(some, text))).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
+    const many = acceptorOf({ many: { text: "x" }, atLeast: 2 });
+    expect(["x", "xx", "xxxxx"].map((text) => accepts(many, text))).toEqual([false, true, true]);
+  });
+
+  it("takes the same texts whatever alternatives begin with", () => {
+    const words = fc.uniqueArray(fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 6 }), {
+      minLength: 1,
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(words, fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 7 }), (texts, other) => {
+        const acceptor = acceptorOf({ oneOf: texts.map((text) => ({ text })) });
+        for (const text of texts) expect(accepts(acceptor, text)).toBe(true);
+        expect(accepts(acceptor, other)).toBe(texts.includes(other));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("stops where the work allowed is done", () => {
+    const acceptor = acceptorOf({ rule: "value" });
+    acceptor.allowance = 3;
+    expect(() => after(acceptor, '{"a"')).toThrowError(
+      expect.objectContaining({ code: "grammar_too_complex", status: 400 }) as Error,
+    );
+    acceptor.allowance = Infinity;
+    expect(accepts(acceptor, '{"a":1}')).toBe(true);
+  });
+
   it("forgets what it saw when that is too much, and goes on all the same", () => {
     const forgetful = new Acceptor({ root: { rule: "value" }, rules: JSON_RULES }, 10);
     fc.assert(
