@@ -64,7 +64,7 @@ export function scalingFrom(options: ScalingOptions): ScalingSettings | undefine
     holdMs: options.hold,
   };
   const given = Object.entries(settings).filter(([, value]) => value !== undefined);
-  return given.length === 0 ? undefined : (Object.fromEntries(given));
+  return given.length === 0 ? undefined : Object.fromEntries(given);
 }
 
 function shown({ record, name }: Endpoint): Record<string, string> {
