@@ -1,44 +1,24 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startEngine } from "../../../engine/onnx/engine-client.ts";
-import type { EngineApi } from "../../../engine/onnx/engine-api.ts";
-import { loadTextModel, type TextModel } from "../../../engine/onnx/text/text-model.ts";
-import { createServeApp } from "../../../engine/serve/app.ts";
 import { writeTinyModel } from "../onnx/fixtures/tiny-model.ts";
-import { listen } from "./harness.ts";
+import { serveModel, type Served } from "./harness.ts";
 
 const model = "haiku";
 const poem = "An old silent pond";
 
 let dir: string;
-let engine: EngineApi;
-let text: TextModel;
-let server: Awaited<ReturnType<typeof listen>>;
+let served: Served;
 let client: OpenAI;
 beforeAll(async () => {
   dir = await writeTinyModel(await mkdtemp(join(tmpdir(), "spotter-completions-")));
-  [engine, text] = await Promise.all([
-    startEngine({ modelDir: dir, threads: 1, slots: 4 }),
-    loadTextModel(dir),
-  ]);
-  let ids = 0;
-  const app = createServeApp(engine, {
-    text,
-    models: [model],
-    now: () => Date.now(),
-    newId: () => `${++ids}`,
-    newSeed: () => 1,
-    onError: (error) => expect(error).toBeUndefined(),
-  });
-  server = await listen(app);
-  client = new OpenAI({ baseURL: server.url, apiKey: "none", maxRetries: 0 });
+  served = await serveModel(dir, model, 4);
+  client = served.client;
 });
 afterAll(async () => {
-  await server.close();
-  await engine.close();
+  await served.close();
   await rm(dir, { recursive: true, force: true });
 });
 
@@ -70,7 +50,7 @@ async function streamed(body: Omit<Body, "model">): Promise<{ text: string; logp
 describe("prompts", () => {
   it("are a text, several, token ids, or lists of them, all the same to the model", async () => {
     const [one, two] = [poem, "A frog jumps in"];
-    const idsOf = (prompt: string): number[] => text.tokenizer.encode(prompt);
+    const idsOf = (prompt: string): number[] => served.text.tokenizer.encode(prompt);
     const [first, second] = (await complete({ prompt: [one, two] })).choices;
     const same = [
       await complete({ prompt: [idsOf(one), idsOf(two)] }),
@@ -127,8 +107,8 @@ describe("many answers", () => {
 
 describe("echo", () => {
   it("with log-probabilities and max_tokens 0 scores a text: the teacher's door", async () => {
-    const ids = text.tokenizer.encode(poem);
-    const [expected = []] = await engine.score([ids], "policy", 1);
+    const ids = served.text.tokenizer.encode(poem);
+    const [expected = []] = await served.engine.score([ids], "policy", 1);
     for (const prompt of [poem, ids]) {
       const { choices, usage } = await complete({ prompt, echo: true, logprobs: 2, max_tokens: 0 });
       const [choice] = choices;
@@ -186,7 +166,7 @@ describe("echo", () => {
 
 describe("log-probabilities of an answer", () => {
   it("are the model's own at any temperature", async () => {
-    const prompt = text.tokenizer.encode(poem);
+    const prompt = served.text.tokenizer.encode(poem);
     for (const temperature of [0, 0.5, 1.7]) {
       const { choices } = await complete({ prompt, temperature, seed: 3, logprobs: 1, max_tokens: 6 });
       const { tokens, token_logprobs: given = [] } = choices[0]?.logprobs ?? {};
@@ -194,14 +174,14 @@ describe("log-probabilities of an answer", () => {
         .choices;
       const answer = (ids[0]?.logprobs?.tokens ?? []).map((name) => Number(name.slice("token_id:".length)));
       expect(tokens).toHaveLength(6);
-      const [scores = []] = await engine.score([[...prompt, ...answer]], "policy", 1);
+      const [scores = []] = await served.engine.score([[...prompt, ...answer]], "policy", 1);
       for (const [at, logprob] of (given ?? []).entries())
         expect(logprob).toBeCloseTo(scores[prompt.length + at] ?? NaN, 3);
     }
   });
 
   it("name tokens that are no text of their own by their bytes", async () => {
-    const half = text.tokenizer.encode("é")[0] ?? 0;
+    const half = served.text.tokenizer.encode("é")[0] ?? 0;
     const { choices } = await complete({
       prompt: "a",
       max_tokens: 1,
@@ -294,4 +274,4 @@ describe("a completion that is wrong", () => {
 });
 
 const post = (path: string, body: unknown): Promise<Response> =>
-  fetch(new URL(path, server.url), { method: "POST", body: JSON.stringify(body) });
+  fetch(new URL(path, served.url), { method: "POST", body: JSON.stringify(body) });

@@ -3,9 +3,13 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import type { Hono } from "hono";
+import OpenAI from "openai";
+import { expect } from "vitest";
+import type { EngineApi } from "../../../engine/onnx/engine-api.ts";
+import { startEngine } from "../../../engine/onnx/engine-client.ts";
 import { createServeApp, type ServeInfo } from "../../../engine/serve/app.ts";
 import { ChatTemplate } from "../../../engine/onnx/text/chat-template.ts";
-import type { TextModel } from "../../../engine/onnx/text/text-model.ts";
+import { loadTextModel, type TextModel } from "../../../engine/onnx/text/text-model.ts";
 import { Tokenizer } from "../../../engine/onnx/text/tokenizer.ts";
 import { END_ID, tinyConfig, tinyTokenizer } from "../onnx/fixtures/tiny-model.ts";
 import { FakeEngine, type Script } from "./fake-engine.ts";
@@ -73,6 +77,45 @@ export function readEvents(body: string): { events: Record<string, unknown>[]; t
   return {
     events: data.map((frame) => JSON.parse(frame.slice(6)) as Record<string, unknown>),
     tail: frames.slice(-2).join("\n\n"),
+  };
+}
+
+export interface Served {
+  engine: EngineApi;
+  text: TextModel;
+  url: string;
+  client: OpenAI;
+  /** Ends everything, and says what went wrong inside meanwhile. */
+  close: () => Promise<void>;
+}
+
+/** A model served by the real engine behind a real port, and a stock client of it. */
+export async function serveModel(modelDir: string, name: string, slots: number): Promise<Served> {
+  const [engine, text] = await Promise.all([
+    startEngine({ modelDir, threads: 1, slots }),
+    loadTextModel(modelDir),
+  ]);
+  const failures: unknown[] = [];
+  let ids = 0;
+  const app = createServeApp(engine, {
+    text,
+    models: [name],
+    now: () => Date.now(),
+    newId: () => `${++ids}`,
+    newSeed: () => 1,
+    onError: (error) => failures.push(error),
+  });
+  const server = await listen(app);
+  return {
+    engine,
+    text,
+    url: server.url,
+    client: new OpenAI({ baseURL: server.url, apiKey: "none", maxRetries: 0 }),
+    async close() {
+      await server.close();
+      await engine.close();
+      expect(failures).toEqual([]);
+    },
   };
 }
 

@@ -1,11 +1,7 @@
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import type { ChatCompletionCreateParamsNonStreaming, ChatCompletionMessageParam } from "openai/resources";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startEngine } from "../../../engine/onnx/engine-client.ts";
-import type { EngineApi } from "../../../engine/onnx/engine-api.ts";
-import { loadTextModel } from "../../../engine/onnx/text/text-model.ts";
-import { createServeApp } from "../../../engine/serve/app.ts";
-import { listen } from "./harness.ts";
+import { serveModel, type Served } from "./harness.ts";
 
 const MODEL = new URL("../../../engine/models/nano", import.meta.url).pathname;
 
@@ -33,33 +29,13 @@ const paint: OpenAI.ChatCompletionFunctionTool = {
 const user = (content: string): ChatCompletionMessageParam => ({ role: "user", content });
 const base = { model: "nano", temperature: 0, seed: 1, max_tokens: 120 };
 
-let engine: EngineApi;
-let server: Awaited<ReturnType<typeof listen>>;
+let served: Served;
 let client: OpenAI;
-const failures: unknown[] = [];
 beforeAll(async () => {
-  const [started, text] = await Promise.all([
-    startEngine({ modelDir: MODEL, threads: 1, slots: 8 }),
-    loadTextModel(MODEL),
-  ]);
-  engine = started;
-  let ids = 0;
-  const app = createServeApp(engine, {
-    text,
-    models: ["nano"],
-    now: () => Date.now(),
-    newId: () => `${++ids}`,
-    newSeed: () => 1,
-    onError: (error) => failures.push(error),
-  });
-  server = await listen(app);
-  client = new OpenAI({ baseURL: server.url, apiKey: "none", maxRetries: 0 });
+  served = await serveModel(MODEL, "nano", 8);
+  client = served.client;
 });
-afterAll(async () => {
-  await server.close();
-  await engine.close();
-  expect(failures).toEqual([]);
-});
+afterAll(() => served.close());
 
 async function say(
   extra: Partial<ChatCompletionCreateParamsNonStreaming>,

@@ -1,44 +1,23 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startEngine } from "../../../engine/onnx/engine-client.ts";
-import type { EngineApi } from "../../../engine/onnx/engine-api.ts";
-import { loadTextModel, type TextModel } from "../../../engine/onnx/text/text-model.ts";
-import { createServeApp } from "../../../engine/serve/app.ts";
 import { writeTinyModel } from "../onnx/fixtures/tiny-model.ts";
-import { listen } from "./harness.ts";
+import { serveModel, type Served } from "./harness.ts";
 
 const messages = [{ role: "user" as const, content: "Hi" }];
 
 let dir: string;
-let engine: EngineApi;
-let text: TextModel;
-let server: Awaited<ReturnType<typeof listen>>;
+let served: Served;
 let client: OpenAI;
-const failures: unknown[] = [];
 beforeAll(async () => {
   dir = await writeTinyModel(await mkdtemp(join(tmpdir(), "spotter-serve-")));
-  [engine, text] = await Promise.all([
-    startEngine({ modelDir: dir, threads: 1, slots: 4 }),
-    loadTextModel(dir),
-  ]);
-  let ids = 0;
-  const app = createServeApp(engine, {
-    text,
-    models: ["haiku"],
-    now: () => Date.now(),
-    newId: () => `${++ids}`,
-    newSeed: () => 1,
-    onError: (error) => failures.push(error),
-  });
-  server = await listen(app);
-  client = new OpenAI({ baseURL: server.url, apiKey: "none", maxRetries: 0 });
+  served = await serveModel(dir, "haiku", 4);
+  client = served.client;
 });
 afterAll(async () => {
-  await server.close();
-  await engine.close();
+  await served.close();
   await rm(dir, { recursive: true, force: true });
 });
 
@@ -89,7 +68,6 @@ describe("the openai client", () => {
     }
     const answer = await client.chat.completions.create({ model: "haiku", messages, max_tokens: 2 });
     expect(answer.usage?.completion_tokens).toBeLessThanOrEqual(2);
-    expect(failures).toEqual([]);
   });
 
   it("lists models", async () => {

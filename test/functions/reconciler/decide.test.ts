@@ -3,23 +3,9 @@ import type { ContainerState } from "../../../functions/ports/containers.ts";
 import { decide, nextDeadline } from "../../../functions/reconciler/decide.ts";
 import { decideEndpoint } from "../../../functions/reconciler/decide-endpoint.ts";
 import { decideWork } from "../../../functions/reconciler/decide-work.ts";
-import type {
-  EndpointView,
-  JobView,
-  Policy,
-  ReplicaView,
-  WorkView,
-} from "../../../functions/reconciler/views.ts";
+import type { EndpointView, JobView, ReplicaView, WorkView } from "../../../functions/reconciler/views.ts";
+import { NOW, policy } from "./policy.ts";
 
-const NOW = 1_000_000;
-const policy: Policy = {
-  leaseMs: 10_000,
-  maxAttempts: 3,
-  maxStartFailures: 3,
-  startMs: 600_000,
-  cancelGraceMs: 60_000,
-  leasesFromMs: 0,
-};
 const running: ContainerState = { state: "running" };
 const exited: ContainerState = { state: "exited", exitCode: 1, reason: "error", logTail: ["bye"] };
 

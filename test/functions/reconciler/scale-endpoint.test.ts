@@ -1,16 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { decideEndpoint } from "../../../functions/reconciler/decide-endpoint.ts";
-import type { EndpointView, JobView, Policy, ReplicaView } from "../../../functions/reconciler/views.ts";
-
-const NOW = 1_000_000;
-const policy: Policy = {
-  leaseMs: 10_000,
-  maxAttempts: 3,
-  maxStartFailures: 3,
-  startMs: 600_000,
-  cancelGraceMs: 60_000,
-  leasesFromMs: 0,
-};
+import type { EndpointView, JobView, ReplicaView } from "../../../functions/reconciler/views.ts";
+import { NOW, policy } from "./policy.ts";
 
 function replica(
   id: string,
