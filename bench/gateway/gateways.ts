@@ -111,6 +111,8 @@ export async function hasProgram(
   log: (line: string) => void,
   notes: string[],
 ): Promise<boolean> {
+  // Servers are in sbin, which not everybody's PATH has.
+  process.env["PATH"] = [...new Set([...(process.env["PATH"] ?? "").split(":"), "/usr/sbin"])].join(":");
   const isThere = async () => (await exec("sh", ["-c", `command -v ${program}`])).code === 0;
   if (await isThere()) return true;
   log(`installing ${aptPackage} with apt (once)`);
