@@ -55,7 +55,8 @@ describe("spotter endpoint", () => {
     const { out, err } = await runCli("endpoint launch spotter/nano", { url, isTerminal: true });
     expect(out).toContain("nano is ready at ");
     expect(out).not.toContain("waits for");
-    expect(err).toContain("nano waits for capacity, 0ms");
+    // The clock of this process: a busy machine needs a few milliseconds.
+    expect(err).toMatch(/nano waits for capacity, \d{1,3}ms/);
     expect(err.endsWith("\r\u001b[K")).toBe(true);
   });
 
