@@ -1,4 +1,4 @@
-/** How many rollouts a second the haiku reward judges, through the control plane's judge and an isolate. */
+/** How many rollouts a second the haiku reward judges, through the control plane's judge and its isolates. */
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,8 +18,9 @@ import { median } from "./figures.ts";
 const HAIKU = new URL("../examples/haiku/", import.meta.url);
 /** A step of 16 prompts with 8 samples each. */
 const ROWS_PER_STEP = 128;
-const ROUNDS = 5;
-const STEPS_PER_ROUND = 100;
+/** The first one starts the second isolate and lets both runtimes compile; it is a figure of its own. */
+const ROUNDS = 6;
+const STEPS_PER_ROUND = 200;
 const POEM = "an old silent pond\na frog jumps into the pond\nsplash then silence again";
 
 export async function run(): Promise<Record<string, number | null> & { notes?: string[] }> {
@@ -54,7 +55,14 @@ export async function run(): Promise<Record<string, number | null> & { notes?: s
       });
       rates.push((STEPS_PER_ROUND * ROWS_PER_STEP * 1000) / ms);
     }
-    return { rowsPerS: median(rates), bundleMs: bundle.ms, loadMs: load.ms, preflightMs: preflight.ms };
+    const [firstRowsPerS = 0, ...steady] = rates;
+    return {
+      rowsPerS: median(steady),
+      firstRowsPerS,
+      bundleMs: bundle.ms,
+      loadMs: load.ms,
+      preflightMs: preflight.ms,
+    };
   } finally {
     await isolates.close();
     await store.close();

@@ -44,9 +44,24 @@ const pronunciations: Readonly<Record<string, string>> = dictionary;
 function syllablesOf(word: string): number {
   // hasOwn, because "constructor" is a word too.
   const listed = Object.hasOwn(pronunciations, word) ? pronunciations[word] : undefined;
-  // A vowel carries its stress as a final digit ("F AY1 ER0"); some entries end in a "# comment".
-  if (listed !== undefined) return listed.match(/\d(?= |$)/g)?.length ?? 0;
+  if (listed !== undefined) return vowelsOf(listed);
   let count = word.match(/[aeiouy]+/g)?.length ?? 0;
   if (word.endsWith("e") && count > 1) count -= 1;
   return Math.max(count, 1);
 }
+
+/** A vowel carries its stress as a final digit ("F AY1 ER0"); some entries end in a "# comment". */
+function vowelsOf(pronunciation: string): number {
+  let count = 0;
+  // Not a regular expression: this is what judging a poem spends its time on.
+  for (let i = 0; i < pronunciation.length; i++) {
+    if (pronunciation.charCodeAt(i) <= NINE && pronunciation.charCodeAt(i) >= ZERO) {
+      const next = pronunciation[i + 1];
+      if (next === undefined || next === " ") count += 1;
+    }
+  }
+  return count;
+}
+
+const ZERO = "0".charCodeAt(0);
+const NINE = "9".charCodeAt(0);

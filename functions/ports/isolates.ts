@@ -20,6 +20,8 @@ export interface IsolateHandle {
   readonly exports: UserCodeExport[];
   /** Names it exports that are no reward, tool or environment. */
   readonly others?: string[];
+  /** Rows that fit one turn when several judges share it; absent: 64. */
+  readonly rowsPerTurn?: number;
   /**
    * Calls one export for each row. The isolate is killed and started again when a row does not come back
    * in time or takes the isolate down; the other rows are run again and survive. After eight such rows the

@@ -24,8 +24,12 @@ export function combineVerdict(
   return { ...verdict, total: totalOf(Object.values(verdict.scores)) };
 }
 
+/** Inherits nothing, and unlike `Object.create(null)` is as quick as any object: one is made for every row. */
+const Bare = function () {} as unknown as new () => object;
+Bare.prototype = Object.create(null) as object;
+
 function bare<T>(): Record<string, T> {
-  return Object.create(null) as Record<string, T>;
+  return new Bare() as Record<string, T>;
 }
 
 type Score = Verdict["scores"][string];

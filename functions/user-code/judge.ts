@@ -8,8 +8,8 @@ import { loadedIsolate } from "./loaded.ts";
 import { getUserCode, type UserCodeDeps } from "./records.ts";
 import { selectRewards } from "./select-rewards.ts";
 
-/** Rows per call of an isolate; several judges take turns batch by batch. */
-const BATCH_ROWS = 64;
+/** Rows of a turn where the isolate does not say; several judges take turns. */
+const ROWS_PER_TURN = 64;
 
 /**
  * Judges rows with every reward of a setup. One verdict a row, in order; a reward that gave none is an error
@@ -26,14 +26,15 @@ export async function judgeRows(
 ): Promise<Verdict[]> {
   const { handle, rewards } = await openRewards(deps, setup);
   const verdicts: Verdict[] = [];
+  const turn = handle.rowsPerTurn ?? ROWS_PER_TURN;
   const ask = (start: number) =>
-    callRewards(handle, rewards, rows.slice(start, start + BATCH_ROWS), setup.timeoutMs, options.signal);
+    callRewards(handle, rewards, rows.slice(start, start + turn), setup.timeoutMs, options.signal);
   let next = ask(0);
-  for (let start = 0; start < rows.length; start += BATCH_ROWS) {
+  for (let start = 0; start < rows.length; start += turn) {
     const byReward = await next;
     // The isolate works on the next batch while this one's verdicts are made.
-    if (start + BATCH_ROWS < rows.length) next = ask(start + BATCH_ROWS);
-    const count = Math.min(BATCH_ROWS, rows.length - start);
+    if (start + turn < rows.length) next = ask(start + turn);
+    const count = Math.min(turn, rows.length - start);
     for (let index = 0; index < count; index++) {
       const verdict = combineVerdict(
         rewards,

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { RewardRow } from "../schema/rollout.ts";
 import { timerMs } from "../schema/timer-ms.ts";
 import type { IsolateOutcome, IsolateRequest, UserCodeExport } from "../schema/user-code.ts";
 import { capConsole } from "./console.ts";
@@ -83,8 +84,8 @@ async function callRows(
 
 function rewardRunner(judge: Callable): Runner {
   return (row, secrets) => {
-    const { messages, ...args } = row as { messages: unknown };
-    return judge({ ...args, secrets: { ...secrets } }, messages);
+    const { messages, row: data, metadata, variables, response, completion } = row as RewardRow;
+    return judge({ row: data, metadata, variables, response, completion, secrets: { ...secrets } }, messages);
   };
 }
 

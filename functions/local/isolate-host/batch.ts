@@ -46,22 +46,27 @@ interface Call extends BatchOptions {
   runner: Runner;
 }
 
+/** Lends runners, one call at a time each. */
+export interface Runners {
+  use<T>(work: (runner: Runner) => Promise<T>): Promise<T>;
+}
+
 /** Runs exports over any number of rows. Results by export, then by row, in order. */
 export async function runRows(
-  runner: Runner,
+  runners: Runners,
   exportNames: readonly string[],
   batches: readonly RowBatch[],
   options: BatchOptions,
 ): Promise<IsolateResult[][]> {
   const callees: Callee[] = exportNames.map((name) => ({ name, badRows: 0 }));
-  const results: IsolateResult[][] = callees.map(() => []);
-  for (const batch of batches) {
-    const outcomes = await runExports({ runner, ...options }, callees, batch);
-    outcomes.forEach((list, index) => {
-      for (const outcome of list) results[index]?.push(toResult(runner, outcome));
-    });
-  }
-  return results;
+  const parts = batches.map((batch) =>
+    runners.use(async (runner) => {
+      const outcomes = await runExports({ runner, ...options }, callees, batch);
+      return outcomes.map((list) => list.map((outcome) => toResult(runner, outcome)));
+    }),
+  );
+  const done = await Promise.all(parts);
+  return exportNames.map((_, index) => done.flatMap((part) => part[index] ?? []));
 }
 
 /** Rows of one call, as JSON already: that work is done while the isolate has another call. */

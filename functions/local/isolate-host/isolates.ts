@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { IsolateBundle, IsolateHandle } from "../../ports/isolates.ts";
-import { batchesOf, runRows } from "./batch.ts";
+import { BATCH_ROWS, batchesOf, runRows } from "./batch.ts";
 import { Isolate, type IsolateSettings } from "./isolate.ts";
+import { Lanes } from "./lanes.ts";
 
 export interface OpenIsolates {
   /** Processes alive now. */
@@ -10,8 +11,13 @@ export interface OpenIsolates {
   close: () => Promise<void>;
 }
 
-/** Isolates on any runtime that can be started: one process for each bundle and its grants. */
-export function createIsolates(params: Omit<IsolateSettings, "live" | "isClosed">): OpenIsolates {
+export interface IsolatesParams extends Omit<IsolateSettings, "live" | "isClosed"> {
+  /** Most processes of the same bundle. Default 1. */
+  maxLanes?: number;
+}
+
+/** Isolates on any runtime that can be started: processes of their own for each bundle and its grants. */
+export function createIsolates({ maxLanes = 1, ...params }: IsolatesParams): OpenIsolates {
   const live = new Set<Isolate>();
   let isClosed = false;
   const settings: IsolateSettings = { ...params, live, isClosed: () => isClosed };
@@ -27,7 +33,10 @@ export function createIsolates(params: Omit<IsolateSettings, "live" | "isClosed"
       const known = opened.get(key)?.deref() ?? opening.get(key);
       if (known) return known;
       for (const [each, handle] of opened) if (!handle.deref()) opened.delete(each);
-      const start = openHandle(new Isolate(bundle, settings));
+      const start = openHandle(
+        new Lanes({ create: () => new Isolate(bundle, settings), max: maxLanes }),
+        maxLanes,
+      );
       opening.set(key, start);
       try {
         const handle = await start;
@@ -45,24 +54,12 @@ export function createIsolates(params: Omit<IsolateSettings, "live" | "isClosed"
   };
 }
 
-async function openHandle(isolate: Isolate): Promise<IsolateHandle> {
+async function openHandle(lanes: Lanes<Isolate>, maxLanes: number): Promise<IsolateHandle> {
+  const isolate = lanes.first;
   await isolate.start();
   isolate.rest();
-  // One call at a time: an isolate has one thread, and a stuck call takes its neighbours down with it.
-  let last: Promise<unknown> = Promise.resolve();
-  const callAll: IsolateHandle["callAll"] = (exportNames, rows, options) => {
-    // Before its turn, so that this work and that of the isolate overlap.
-    const batches = batchesOf(rows);
-    const result = last.then(async () => {
-      try {
-        return await runRows(isolate, exportNames, batches, options);
-      } finally {
-        isolate.rest();
-      }
-    });
-    last = result.catch(() => {});
-    return result;
-  };
+  const callAll: IsolateHandle["callAll"] = (exportNames, rows, options) =>
+    runRows(lanes, exportNames, batchesOf(rows), options);
   return {
     get exports() {
       return isolate.exports;
@@ -70,6 +67,7 @@ async function openHandle(isolate: Isolate): Promise<IsolateHandle> {
     get others() {
       return isolate.others;
     },
+    rowsPerTurn: maxLanes * BATCH_ROWS,
     callAll,
     call: async (exportName, rows, options) => (await callAll([exportName], rows, options))[0] ?? [],
   };

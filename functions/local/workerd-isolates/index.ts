@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Isolates } from "../../ports/isolates.ts";
 import type { UserMessage } from "../isolate-host/isolate.ts";
@@ -9,6 +9,9 @@ import { launcher } from "./limits.ts";
 
 /** Leaves room for `/isolate-PID-XXXXXX/s`. */
 const MAX_FOLDER_BYTES = 72;
+
+/** Processes of one bundle in steady use; each may need the memory of an isolate. */
+const MAX_LANES = 4;
 
 export interface WorkerdIsolatesParams {
   /** Folder for sockets and generated files. Default: the system's temporary folder. */
@@ -50,6 +53,7 @@ export function createWorkerdIsolates(params: WorkerdIsolatesParams = {}): Worke
     loadTimeoutMs,
     idleTimeoutMs,
     onMessage,
+    maxLanes: Math.min(MAX_LANES, availableParallelism()),
   });
   return {
     notes: limits.notes,
