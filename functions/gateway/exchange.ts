@@ -81,6 +81,7 @@ class Exchange implements Visitor, Asker, Beating {
   /** The client has all it gets. */
   #isAnswered = false;
   #isOver = false;
+  pulseIndex: number | undefined;
   #writtenAtMs: number;
   #heardAtMs: number;
 
@@ -96,8 +97,10 @@ class Exchange implements Visitor, Asker, Beating {
   begin(): void {
     const { control, endpoint, seen, sink } = this.#params;
     this.#seat = control.slots.enter(endpoint, this);
-    sink.onGone = () => this.#gone();
-    sink.onDrain = () => this.#attempt?.resume();
+    const gone = () => this.#gone();
+    const drain = () => this.#attempt?.resume();
+    sink.onGone = gone;
+    sink.onDrain = drain;
     // What failed within `enter` could not give back what it did not have yet.
     if (this.#isOver) return this.ended();
     control.pulse.add(this);

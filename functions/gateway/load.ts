@@ -46,7 +46,7 @@ export interface LoadBook {
 }
 
 interface Page {
-  waiting: Set<Ticket>;
+  waiting: Ticket[];
   inFlight: number;
   byReplica: Map<string, number>;
   lastAcceptedAtMs: number;
@@ -88,18 +88,18 @@ export function createLoadBook(clock: Clock): LoadBook {
         page.inFlight++;
         const before = replica;
         replica = jobId;
-        if (before === undefined) page.waiting.delete(ticket);
+        if (before === undefined) remove(page.waiting, ticket);
         else leave(endpoint, page, before);
       },
       end() {
         if (isOver) return;
         isOver = true;
         count(page, clock.now());
-        if (replica === undefined) page.waiting.delete(ticket);
+        if (replica === undefined) remove(page.waiting, ticket);
         else leave(endpoint, page, replica);
       },
     };
-    page.waiting.add(ticket);
+    page.waiting.push(ticket);
     for (const listener of acceptListeners) listener(endpoint);
     return ticket;
   }
@@ -110,7 +110,7 @@ export function createLoadBook(clock: Clock): LoadBook {
       const page = pages.get(endpoint);
       return page === undefined ? { ...NOTHING, inFlightByReplica: new Map() } : shown(page, clock.now());
     },
-    queued: (endpoint) => pages.get(endpoint)?.waiting.size ?? 0,
+    queued: (endpoint) => pages.get(endpoint)?.waiting.length ?? 0,
     inFlightOn: (endpoint, jobId) => pages.get(endpoint)?.byReplica.get(jobId) ?? 0,
     onAccept(listener) {
       acceptListeners.add(listener);
@@ -135,7 +135,7 @@ const NOTHING = {
 
 function newPage(nowMs: number): Page {
   return {
-    waiting: new Set(),
+    waiting: [],
     inFlight: 0,
     byReplica: new Map(),
     lastAcceptedAtMs: nowMs,
@@ -146,21 +146,30 @@ function newPage(nowMs: number): Page {
   };
 }
 
+/** Of a list in the order of arrival: most leave it at once, or when they are the first. */
+function remove(waiting: Ticket[], ticket: Ticket): void {
+  if (waiting.at(-1) === ticket) waiting.pop();
+  else if (waiting[0] === ticket) waiting.shift();
+  else {
+    const index = waiting.indexOf(ticket);
+    if (index !== -1) waiting.splice(index, 1);
+  }
+}
+
 /** Adds what the time since the last change amounts to. A clock that jumps back adds nothing. */
 function count(page: Page, nowMs: number): void {
   const sinceMs = Math.max(0, nowMs - page.countedUntilMs);
-  page.demandMs += (page.inFlight + page.waiting.size) * sinceMs;
+  page.demandMs += (page.inFlight + page.waiting.length) * sinceMs;
   page.busyMs += page.inFlight * sinceMs;
   page.countedUntilMs = nowMs;
 }
 
 function shown(page: Page, nowMs: number): EndpointLoad {
   count(page, nowMs);
-  // A set keeps the order of arrival, so the first one waits longest.
   const [oldest] = page.waiting;
   return {
     inFlight: page.inFlight,
-    queued: page.waiting.size,
+    queued: page.waiting.length,
     oldestWaitMs: oldest === undefined ? 0 : Math.max(0, nowMs - oldest.acceptedAtMs),
     lastAcceptedAtMs: page.lastAcceptedAtMs,
     inFlightByReplica: new Map(page.byReplica),

@@ -52,7 +52,9 @@ async function answer(control: Control, upstreams: Upstreams, asked: Asked): Pro
   });
   const sink = nodeSink(response, extra);
   let isGone = false;
-  sink.onGone = () => void (isGone = true);
+  // A constant first, see Sink.onGone.
+  const gone = () => void (isGone = true);
+  sink.onGone = gone;
   const answerError = (error: unknown) => {
     const answered = gatewayError(control, { requestId, method: "POST", path, seen }, error);
     void writeResponse(sink, request, answered).finally(() => seen.end(isGone ? 499 : answered.status));

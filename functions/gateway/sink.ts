@@ -11,6 +11,8 @@ export interface Sink {
   end(bytes?: Uint8Array): void;
   /** Breaks the transfer off, so that nobody takes it for complete. */
   cut(): void;
+  // Give these a constant, never a function literal: V8 puts a literal that is assigned to a property into the old
+  // space, where it holds the whole request until the next full collection.
   /** Called when there is room again after `write` returned false. */
   onDrain: () => void;
   /** Called when the client went away before the end. */

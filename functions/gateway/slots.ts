@@ -104,18 +104,18 @@ export function createSlots({ clock, bus, routes, load, wake }: SlotsParams): Sl
   }
 
   function place(name: string, visitor: Visitor, ticket: Ticket): Place {
-    const had = new Set<string>();
+    const had: string[] = [];
     let isOver = false;
     const seat: Place = {
       take(replica) {
-        had.add(replica.jobId);
+        had.push(replica.jobId);
         ticket.start(replica.jobId);
         visitor.admitted(replica);
       },
       moveOn() {
         const endpoint = routes.find(name);
         suspect(had);
-        const next = isOver || endpoint === undefined ? undefined : pick(endpoint, visitor, had);
+        const next = isOver || endpoint === undefined ? undefined : pick(endpoint, visitor, new Set(had));
         if (next === undefined) return false;
         seat.take(next);
         return true;
