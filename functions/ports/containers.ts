@@ -1,3 +1,4 @@
+import type { Hardware } from "../../sdk/schema/hardware.ts";
 import type { JobEnvironment } from "../../sdk/schema/job.ts";
 
 /** What a container does; picks the program and the budget it counts against. */
@@ -8,6 +9,10 @@ export interface ContainerSpec {
   jobId: string;
   kind: ContainerKind;
   environment: Omit<JobEnvironment, "SPOTTER_WORK_DIR">;
+  /** Absent: a processor. One machine ignores it. */
+  hardware?: Hardware;
+  /** Longest life: homes that cost money end it by themselves then, whether or not the control plane is there. */
+  maxLifetimeMs?: number;
 }
 
 export interface ContainerHandle {
