@@ -1,5 +1,4 @@
-import { Hono, type Context } from "hono";
-import { SpotterError } from "../sdk/schema/errors.ts";
+import type { Hono } from "hono";
 import { createAutoscaler, type Autoscaler } from "./autoscaler/autoscaler.ts";
 import { aliasRoutes } from "./aliases/routes.ts";
 import { checkpointRoutes } from "./checkpoints/routes.ts";
@@ -10,20 +9,14 @@ import type { Deps } from "./deps.ts";
 import { endpointRoutes } from "./endpoints/routes.ts";
 import { evalRoutes } from "./evals/routes.ts";
 import { eventRoutes } from "./events/routes.ts";
-import { allowBrowsers, preflight } from "./gateway/cors.ts";
-import { isGatewayPath, routedPath } from "./gateway/paths.ts";
 import { nodeChat, type NodeChat } from "./gateway/node-chat.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
-import { unknownUrl } from "./gateway/unknown-url.ts";
 import { createUpstreams, type Upstreams } from "./gateway/upstream.ts";
-import { errorResponse, newRequestId } from "./http/errors.ts";
-import { checkHost } from "./http/host-check.ts";
-import { register } from "./http/register.ts";
+import { createApp } from "./http/create-app.ts";
 import type { Route } from "./http/route.ts";
 import { jobRoutes } from "./jobs/routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { modelRoutes } from "./models/routes.ts";
-import { endObservation } from "./observability/observe.ts";
 import { observabilityRoutes } from "./observability/routes.ts";
 import { pageRoutes } from "./pages/routes.ts";
 import { createReconciler, type Reconciler } from "./reconciler/reconciler.ts";
@@ -67,7 +60,7 @@ export function createControlPlane(
   // While the first container comes up there is time to load the way to it.
   const stopWarming = deps.containers.onChange(() => upstreams.warm());
   return {
-    app: createApp(control, upstreams),
+    app: createApp(control, allRoutes(control, upstreams)),
     chat: nodeChat(control, upstreams),
     control,
     reconciler,
@@ -84,34 +77,6 @@ export function createControlPlane(
       await upstreams.close();
     },
   };
-}
-
-export function createApp(control: Control, upstreams: Upstreams): Hono {
-  const app = new Hono({ getPath: routedPath });
-  const routes = allRoutes(control, upstreams);
-  app.onError((error, c) => errorResponse(control, c, error));
-  app.notFound((c) => {
-    if (isGatewayPath(c.req.path)) return notInGateway(control, routes, c);
-    const error = new SpotterError("not_found", `There is no route ${c.req.method} ${c.req.path}.`, {
-      hint: "openapi.json lists the routes.",
-    });
-    return errorResponse(control, c, error);
-  });
-  app.use(async (c, next) => {
-    (c.set as (key: string, value: string) => void)("requestId", newRequestId(control, c));
-    checkHost(c, control.config.publicUrl());
-    await next();
-    endObservation(control, c);
-    if (isGatewayPath(c.req.path)) allowBrowsers(c.res.headers);
-  });
-  for (const route of routes) register(app, control, route);
-  return app;
-}
-
-function notInGateway(control: Control, routes: Route[], c: Context): Promise<Response> | Response {
-  const { method, path } = c.req;
-  if (method === "OPTIONS") return preflight(c.req.header("access-control-request-headers"));
-  return errorResponse(control, c, unknownUrl(control, routes, method, path));
 }
 
 /** Every route there is; the tests and openapi.json are made from this list. */
