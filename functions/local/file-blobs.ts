@@ -2,6 +2,9 @@ import { mkdirSync, rmSync } from "node:fs";
 import { link, open, realpath, rm, rmdir, stat, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SpotterError } from "../../sdk/schema/errors.ts";
+import { checkBlobPrefix } from "../blobs/blob-key.ts";
+import { checkBlobRange } from "../blobs/blob-range.ts";
+import { corruptBlob } from "../blobs/corrupt-blob.ts";
 import type { BlobInfo, Blobs } from "../ports/blobs.ts";
 import { diskError, errorCode } from "./disk-error.ts";
 import { arrive, copyDurably } from "./file-blobs/arrive.ts";
@@ -42,7 +45,7 @@ export class FileBlobs implements Blobs {
     return await arrive(this.#incoming, path, key, async (temporary) => {
       const { size, sha256 } = await writeFileHashed(temporary, body);
       if (options.sha256 !== undefined && options.sha256 !== sha256)
-        throw corrupt(key, options.sha256, sha256);
+        throw corruptBlob(key, options.sha256, sha256);
       return { key, size, sha256 };
     });
   }
@@ -52,7 +55,7 @@ export class FileBlobs implements Blobs {
     options: { range?: [number, number] } = {},
   ): Promise<ReadableStream<Uint8Array> | undefined> {
     const [start, end] = options.range ?? [0, Number.POSITIVE_INFINITY];
-    checkRange(start, end);
+    checkBlobRange(start, end);
     const handle = await this.#open(key);
     if (handle === undefined) return undefined;
     const { size } = await handle.stat();
@@ -81,8 +84,7 @@ export class FileBlobs implements Blobs {
   }
 
   async list(prefix: string): Promise<BlobInfo[]> {
-    // A prefix may end within a name; what comes before must be a possible key.
-    pathOf(this.#objects, `${prefix}x`);
+    checkBlobPrefix(prefix);
     return await listFiles(this.#objects, prefix);
   }
 
@@ -147,27 +149,7 @@ async function finishedFile(path: string): Promise<string> {
   throw new SpotterError("not_found", `${path} is not a file.`, { where: path });
 }
 
-function checkRange(start: number, end: number): void {
-  const whole = Number.isInteger(start) && (Number.isInteger(end) || end === Number.POSITIVE_INFINITY);
-  if (whole && start >= 0 && end >= start) return;
-  throw new SpotterError("invalid_input", `[${start}, ${end}) is not a range of bytes.`, {
-    where: "range",
-    hint: "Give two whole numbers, start and end, with 0 <= start <= end.",
-  });
-}
-
 /** ENOTDIR: a shorter key is a file, so there is nothing below it. */
 function isMissing(error: unknown): boolean {
   return errorCode(error) === "ENOENT" || errorCode(error) === "ENOTDIR";
-}
-
-function corrupt(key: string, expected: string, actual: string): SpotterError {
-  return new SpotterError(
-    "blob_corrupt",
-    `${key} hashes to ${actual}, not to ${expected}; it was not kept.`,
-    {
-      where: key,
-      hint: "Send it again; if that repeats, the file changed or was damaged at its source.",
-    },
-  );
 }

@@ -2,13 +2,12 @@ import { chmod, readFile, stat } from "node:fs/promises";
 import * as z from "zod/mini";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Secrets } from "../ports/secrets.ts";
+import { createRedactor, type Redactor } from "../secrets/redactor.ts";
+import { checkSecretName, missingSecret } from "../secrets/secret-name.ts";
 import { atomicWrite } from "./atomic-write.ts";
-import { createRedactor, type Redactor } from "./redactor.ts";
 import { diskError, errorCode } from "./disk-error.ts";
 
 const content = z.object({ v: z.literal(1), secrets: z.record(z.string(), z.string()) });
-/** Names of variables; not "__proto__" and its like, which objects do not keep as plain names. */
-const NAME = /^(?!__)[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
 export interface FileSecretsOptions {
   /** Learns every value, so that logs can hide it. Default: one of its own. */
@@ -28,12 +27,7 @@ export class FileSecrets implements Secrets {
   }
 
   async set(name: string, value: string): Promise<void> {
-    if (!NAME.test(name)) {
-      throw new SpotterError("invalid_input", `"${name}" cannot name a secret.`, {
-        where: "name",
-        hint: "Use letters, digits and _, not beginning with a digit or __, up to 128 characters, like HF_TOKEN.",
-      });
-    }
+    checkSecretName(name);
     this.#redactor.add(value);
     await this.#change((secrets) => secrets.set(name, value));
   }
@@ -50,7 +44,7 @@ export class FileSecrets implements Secrets {
     const secrets = await this.#load();
     const granted: [string, string][] = names.map((name) => {
       const value = secrets.get(name);
-      if (value === undefined) throw missing(name);
+      if (value === undefined) throw missingSecret(name);
       return [name, value];
     });
     return Object.fromEntries(granted);
@@ -107,11 +101,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function missing(name: string): SpotterError {
-  return new SpotterError("not_found", `There is no secret "${name}".`, {
-    where: name,
-    hint: `Set it with \`spotter secret set ${name}\`.`,
-  });
 }

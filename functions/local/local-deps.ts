@@ -9,7 +9,7 @@ import { FileSecrets } from "./file-secrets.ts";
 import { createJsonLog, openLogFile } from "./json-log.ts";
 import { packageVersion } from "./package-version.ts";
 import { ProcessContainers } from "./process-containers.ts";
-import { createRedactor } from "./redactor.ts";
+import { createRedactor } from "../secrets/redactor.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { systemClock } from "./system-clock.ts";
 import { containerEnvironment } from "./container-environment.ts";

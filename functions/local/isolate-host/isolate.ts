@@ -6,7 +6,7 @@ import {
   type IsolateRequest,
   type UserCodeExport,
 } from "../../../sdk/schema/user-code.ts";
-import { createRedactor, type Redactor } from "../redactor.ts";
+import { createRedactor, type Redactor } from "../../secrets/redactor.ts";
 import type { IsolateBundle } from "../../ports/isolates.ts";
 import { IsolateFailure } from "./failure.ts";
 import { logGate, userMessage } from "./log-lines.ts";

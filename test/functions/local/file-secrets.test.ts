@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { FileSecrets } from "../../../functions/local/file-secrets.ts";
-import { createRedactor } from "../../../functions/local/redactor.ts";
+import { createRedactor } from "../../../functions/secrets/redactor.ts";
 import { useFolder } from "./use-folder.ts";
 
 const folder = useFolder();

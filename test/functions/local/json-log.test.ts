@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { createJsonLog, openLogFile, type JsonLogOptions } from "../../../functions/local/json-log.ts";
-import { createRedactor } from "../../../functions/local/redactor.ts";
+import { createRedactor } from "../../../functions/secrets/redactor.ts";
 import { useFolder } from "./use-folder.ts";
 
 const folder = useFolder();

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createRedactor } from "../../../functions/local/redactor.ts";
+import { createRedactor } from "../../../functions/secrets/redactor.ts";
 import { redacted } from "../../../functions/secrets/redacted.ts";
 
 const secrets = createRedactor(["hunter-2", "length"]);

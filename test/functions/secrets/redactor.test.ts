@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createRedactor } from "../../../functions/local/redactor.ts";
+import { createRedactor } from "../../../functions/secrets/redactor.ts";
 
 it("hides a value wherever it stands", () => {
   const redactor = createRedactor(["hunter2!"]);
