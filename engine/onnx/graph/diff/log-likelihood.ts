@@ -1,4 +1,5 @@
 import * as ops from "../ops/index.ts";
+import type { Graph } from "../graph.ts";
 import type { Tape } from "../tape.ts";
 import type { Value } from "../value.ts";
 
@@ -31,19 +32,28 @@ export function logLikelihood(tape: Tape, params: LogLikelihoodParams): LogLikel
   const { graph } = tape;
   const { hidden, head, targets, inverseTemperature } = params;
   const [rows = 0] = hidden.shape;
+  const flatTargets = ops.reshape(graph, targets, [rows]);
   const scaled = ops.multiply(graph, hidden, inverseTemperature);
   const logits = ops.matMul(graph, scaled, head, { transB: true });
   const logSoftmax = ops.logSoftmax(graph, logits);
   const logprob = ops.gatherColumns(graph, logSoftmax, targets);
   const p = ops.exp(graph, logSoftmax);
-  const entropy = ops.negate(graph, ops.reduceSum(graph, ops.multiply(graph, p, logSoftmax), -1, true));
+  // dLoss/dhidden needs how far the expected row of the head is from the target's, and the entropy follows from it
+  // without another look at [M, V]: -sum p log p = log sum exp(logits) - sum p logits, where
+  // sum p logits = scaled . expected and log sum exp(logits) = scaled . head[target] - logprob.
+  const difference = tape.requires(hidden)
+    ? ops.subtract(graph, ops.matMul(graph, p, head), ops.gather(graph, head, flatTargets))
+    : undefined;
+  const entropy = ops.negate(
+    graph,
+    difference === undefined
+      ? rowSum(graph, p, logSoftmax)
+      : ops.add(graph, rowSum(graph, scaled, difference), logprob),
+  );
   return { logprob, entropy, seed };
 
   function seed(coefficient: Value): void {
-    const flatTargets = ops.reshape(graph, targets, [rows]);
-    if (tape.requires(hidden)) {
-      const expected = ops.matMul(graph, p, head);
-      const difference = ops.subtract(graph, expected, ops.gather(graph, head, flatTargets));
+    if (difference !== undefined) {
       const factor = ops.multiply(graph, coefficient, inverseTemperature);
       tape.accumulate(hidden, ops.multiply(graph, difference, factor));
     }
@@ -53,4 +63,9 @@ export function logLikelihood(tape: Tape, params: LogLikelihoodParams): LogLikel
       tape.accumulateRows(head, flatTargets, ops.negate(graph, weighted));
     }
   }
+}
+
+/** [M, 1]: the sum of products, row by row. */
+function rowSum(graph: Graph, a: Value, b: Value): Value {
+  return ops.reduceSum(graph, ops.multiply(graph, a, b), -1, true);
 }
