@@ -49,6 +49,7 @@ export const ERROR_CODES = {
   rate_limited: "capacity", // the key's requests or tokens of this minute are used up
   endpoint_not_ready: "capacity",
   disk_full: "capacity",
+  aws_throttled: "capacity", // AWS answered "slow down" for longer than we repeated
   hub_rate_limited: "capacity", // the hub answered 429 for longer than we waited
   // Cancelled
   user_cancelled: "cancelled",
@@ -69,6 +70,9 @@ export const ERROR_CODES = {
   engine_failed: "system",
   daemon_unreachable: "system",
   hub_unreachable: "system", // no answer from the hub, or only server errors
+  aws_denied: "system", // the role, or its credentials, may not do this
+  aws_resource_missing: "system", // a bucket, table or cluster of the stack is not there
+  aws_unreachable: "system", // no answer from AWS, or only server errors
   version_mismatch: "system", // SDK and daemon of different versions, and the daemon is busy
   timeout: "system",
   internal: "system",
