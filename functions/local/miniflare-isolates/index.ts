@@ -1,6 +1,6 @@
 import type { Isolates } from "../../ports/isolates.ts";
-import type { UserMessage } from "../isolate-host/isolate.ts";
-import { createIsolates } from "../isolate-host/isolates.ts";
+import type { UserMessage } from "../../isolate-host/isolate.ts";
+import { createIsolates } from "../../isolate-host/isolates.ts";
 import { loadMiniflare } from "./load-miniflare.ts";
 import { startMiniflare } from "./miniflare-process.ts";
 

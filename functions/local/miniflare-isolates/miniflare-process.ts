@@ -3,10 +3,10 @@ import type { Readable } from "node:stream";
 import type { Miniflare, MiniflareOptions } from "miniflare";
 import { Client } from "undici";
 import { timerMs } from "../../../sdk/schema/timer-ms.ts";
-import { IsolateFailure } from "../isolate-host/failure.ts";
-import type { IsolateProcess, StartParams } from "../isolate-host/isolate.ts";
-import { BUNDLE_MODULE, COMPATIBILITY_DATE, MAIN_MODULE } from "../isolate-host/main-module.ts";
-import { networks, outboundModule } from "../isolate-host/outbound.ts";
+import { IsolateFailure } from "../../isolate-host/failure.ts";
+import type { IsolateProcess, StartParams } from "../../isolate-host/isolate.ts";
+import { BUNDLE_MODULE, COMPATIBILITY_DATE, MAIN_MODULE } from "../../isolate-host/main-module.ts";
+import { networks, outboundModule } from "../../isolate-host/outbound.ts";
 import type { MiniflareModule } from "./load-miniflare.ts";
 
 const MAX_REPLY_BYTES = 16 * 1024 * 1024;

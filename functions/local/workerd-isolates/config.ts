@@ -1,5 +1,5 @@
-import { BUNDLE_MODULE, COMPATIBILITY_DATE } from "../isolate-host/main-module.ts";
-import { networks } from "../isolate-host/outbound.ts";
+import { BUNDLE_MODULE, COMPATIBILITY_DATE } from "../../isolate-host/main-module.ts";
+import { networks } from "../../isolate-host/outbound.ts";
 
 export interface ConfigParams {
   socketPath: string;

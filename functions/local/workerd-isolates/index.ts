@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Isolates } from "../../ports/isolates.ts";
-import type { UserMessage } from "../isolate-host/isolate.ts";
-import { createIsolates } from "../isolate-host/isolates.ts";
+import type { UserMessage } from "../../isolate-host/isolate.ts";
+import { createIsolates } from "../../isolate-host/isolates.ts";
 import { startProcess } from "./isolate-process.ts";
 import { launcher } from "./limits.ts";
 

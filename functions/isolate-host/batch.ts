@@ -1,5 +1,5 @@
-import type { IsolateOutcome, UserCodeExport } from "../../../sdk/schema/user-code.ts";
-import type { IsolateResult } from "../../ports/isolates.ts";
+import type { IsolateOutcome, UserCodeExport } from "../../sdk/schema/user-code.ts";
+import type { IsolateResult } from "../ports/isolates.ts";
 import { IsolateFailure } from "./failure.ts";
 
 /** Rows per call: enough that the call itself costs nothing, few enough to run again when one goes wrong. */

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { Lanes, type Lane } from "../../../../functions/local/isolate-host/lanes.ts";
+import { Lanes, type Lane } from "../../../functions/isolate-host/lanes.ts";
 
 interface FakeLane extends Lane {
   id: number;

@@ -1,13 +1,13 @@
-import { SpotterError } from "../../../sdk/schema/errors.ts";
-import { parseWith } from "../../../sdk/schema/parse.ts";
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import { parseWith } from "../../sdk/schema/parse.ts";
 import {
   isolateDescription,
   type IsolateOutcome,
   type IsolateRequest,
   type UserCodeExport,
-} from "../../../sdk/schema/user-code.ts";
-import { createRedactor, type Redactor } from "../../secrets/redactor.ts";
-import type { IsolateBundle } from "../../ports/isolates.ts";
+} from "../../sdk/schema/user-code.ts";
+import { createRedactor, type Redactor } from "../secrets/redactor.ts";
+import type { IsolateBundle } from "../ports/isolates.ts";
 import { IsolateFailure } from "./failure.ts";
 import { logGate, userMessage } from "./log-lines.ts";
 import { outcomesOf } from "./reply.ts";

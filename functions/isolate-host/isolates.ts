@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { IsolateBundle, IsolateHandle } from "../../ports/isolates.ts";
+import type { IsolateBundle, IsolateHandle } from "../ports/isolates.ts";
 import { BATCH_ROWS, batchesOf, runRows } from "./batch.ts";
 import { Isolate, type IsolateSettings } from "./isolate.ts";
 import { Lanes } from "./lanes.ts";

@@ -1,4 +1,4 @@
-import { isolateOutcome, type IsolateOutcome } from "../../../sdk/schema/user-code.ts";
+import { isolateOutcome, type IsolateOutcome } from "../../sdk/schema/user-code.ts";
 
 /**
  * The outcomes in an isolate's answer, by export, then by row; text that says what is wrong with it otherwise.
