@@ -9,11 +9,12 @@ import type {
   Store,
   StreamEntry,
 } from "../ports/store.ts";
+import { checkEntries, checkKey } from "../ports/store-keys.ts";
+import { encodeValue } from "../ports/store-values.ts";
 import { Connection } from "./sqlite-store/connection.ts";
-import { checkEntries, checkKey } from "./sqlite-store/keys.ts";
 import { countEntries, queryEntries, queryPartition, toDocument } from "./sqlite-store/queries.ts";
 import { appendBatch, deleteStream, readStream } from "./sqlite-store/streams.ts";
-import { checksumOf, encodeValue } from "./sqlite-store/values.ts";
+import { checksumOf } from "./sqlite-store/values.ts";
 
 export interface SqliteStoreOptions {
   /**

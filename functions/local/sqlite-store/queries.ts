@@ -1,10 +1,9 @@
 import type { Document, QueryOptions, QueryPage } from "../../ports/store.ts";
-import { SpotterError } from "../../../sdk/schema/errors.ts";
+import { checkLimit, checkPart } from "../../ports/store-keys.ts";
+import { decodeCursor, encodeCursor } from "../../ports/store-values.ts";
 import type { Connection, Row } from "./connection.ts";
-import { checkPart } from "./keys.ts";
-import { decodeCursor, decodeValue, encodeCursor } from "./values.ts";
+import { decodeValue } from "./values.ts";
 
-const DEFAULT_LIMIT = 100;
 /** No UTF-8 text has this byte, so it sorts behind everything that begins with a prefix. */
 const BEHIND = "CAST(x'ff' AS TEXT)";
 
@@ -77,13 +76,7 @@ export function toDocument<T>(row: Row): Document<T> {
  * would make it walk all earlier pages again. A cursor replaces the bound that it is tighter than.
  */
 function rangeOf(columns: readonly [string, ...string[]], options: QueryOptions) {
-  const limit = options.limit ?? DEFAULT_LIMIT;
-  if (!Number.isInteger(limit) || limit < 1) {
-    throw new SpotterError("invalid_input", `A page of ${limit} items is not possible.`, {
-      where: "limit",
-      hint: "Use a whole number above 0.",
-    });
-  }
+  const limit = checkLimit(options.limit);
   const prefix = options.sortPrefix ?? "";
   const order = columns.map((column) => `${column} ${options.reverse === true ? "DESC" : "ASC"}`).join(", ");
   let lower = `${columns[0]} >= ?`;

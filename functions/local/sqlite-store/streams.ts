@@ -1,7 +1,8 @@
 import type { StreamEntry } from "../../ports/store.ts";
+import { checkPart } from "../../ports/store-keys.ts";
+import { encodeValue } from "../../ports/store-values.ts";
 import type { Connection } from "./connection.ts";
-import { checkPart } from "./keys.ts";
-import { checksumOf, decodeValue, encodeValue } from "./values.ts";
+import { checksumOf, decodeValue } from "./values.ts";
 
 /** A batch is one row, kept under the seq of its last event: the seq of the first follows from its length. */
 export function appendBatch(

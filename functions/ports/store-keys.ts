@@ -1,8 +1,9 @@
-import { SpotterError } from "../../../sdk/schema/errors.ts";
-import type { DocumentKey, IndexEntry } from "../../ports/store.ts";
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import type { DocumentKey, IndexEntry } from "./store.ts";
 
 const MAX_PARTITION_BYTES = 2048;
 const MAX_SORT_BYTES = 1024;
+const DEFAULT_LIMIT = 100;
 
 /** The limits that every Store shares (they are DynamoDB's), so that code does not work on one home only. */
 export function checkKey(key: DocumentKey): void {
@@ -32,4 +33,13 @@ export function checkEntries(entries: readonly IndexEntry[]): void {
     }
     names.add(entry.index);
   }
+}
+
+/** The number of items in a page, the default where nobody says one. */
+export function checkLimit(limit = DEFAULT_LIMIT): number {
+  if (Number.isInteger(limit) && limit > 0) return limit;
+  throw new SpotterError("invalid_input", `A page of ${limit} items is not possible.`, {
+    where: "limit",
+    hint: "Use a whole number above 0.",
+  });
 }
