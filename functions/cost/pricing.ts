@@ -1,0 +1,70 @@
+import type { Price } from "../../sdk/schema/cost.ts";
+import { hardware as hardwareSchema, type Hardware } from "../../sdk/schema/hardware.ts";
+import {
+  CPU_SHAPE,
+  hourlyUsd,
+  instanceFor,
+  SHIPPED_PRICES,
+  type CpuShape,
+  type PriceList,
+} from "./prices.ts";
+
+/** What a home's containers run on and cost. */
+export interface Pricing {
+  /** Whether `hardware` of a run or an endpoint is followed here. */
+  choosesHardware: boolean;
+  /** @throws SpotterError `invalid_input` where nothing has this hardware. */
+  priceOf(hardware: Hardware | undefined): Price;
+}
+
+export interface CloudPricingParams {
+  /** Default: the list that is shipped. */
+  list?: PriceList;
+  /** Default: the region of the list. */
+  region?: string;
+  /** What a container without a GPU gets. */
+  cpu?: CpuShape;
+}
+
+const ANY: Hardware = hardwareSchema.parse({});
+
+/** Instances by GPU, and Fargate for what needs none. */
+export function cloudPricing(params: CloudPricingParams = {}): Pricing {
+  const { list = SHIPPED_PRICES, cpu = CPU_SHAPE } = params;
+  const { region = list.region } = params;
+  return {
+    choosesHardware: true,
+    priceOf(hardware = ANY) {
+      const instance = instanceFor(hardware, list, region);
+      return {
+        instance: instance?.name ?? "fargate",
+        hourlyUsd: hourlyUsd(hardware, list, region, cpu),
+        gpus: instance?.gpus ?? 0,
+        spot: hardware.spot,
+      };
+    },
+  };
+}
+
+/** One machine: it is there anyway, and an hour of a container costs what its owner says, nothing by default. */
+export function ownMachine(hourlyUsdOfContainer = 0): Pricing {
+  const price: Price = { instance: "this machine", hourlyUsd: hourlyUsdOfContainer, gpus: 0, spot: false };
+  return { choosesHardware: false, priceOf: () => price };
+}
+
+const OWN_MACHINE = ownMachine();
+
+/** How this home prices; one that does not say is one machine. */
+export function pricingOf({ config }: { config: { pricing?: Pricing } }): Pricing {
+  return config.pricing ?? OWN_MACHINE;
+}
+
+/** Said once, where hardware was asked for that is not chosen here. */
+export function ignoredHardware(pricing: Pricing, hardware: Hardware | undefined): string[] {
+  if (pricing.choosesHardware || hardware === undefined) return [];
+  return [`Hardware (${hardwareText(hardware)}) is ignored: this machine runs on what it has.`];
+}
+
+export function hardwareText({ gpu, count, spot }: Hardware): string {
+  return [gpu === undefined ? "no GPU" : `${count} × ${gpu}`, ...(spot ? ["spot"] : [])].join(", ");
+}
