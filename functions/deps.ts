@@ -1,3 +1,4 @@
+import type { Holds } from "./gateway/hold.ts";
 import type { Blobs } from "./ports/blobs.ts";
 import type { Clock, Ids, Log } from "./ports/clock.ts";
 import type { Containers } from "./ports/containers.ts";
@@ -5,6 +6,22 @@ import type { Isolates } from "./ports/isolates.ts";
 import type { Scratch } from "./ports/scratch.ts";
 import type { Secrets } from "./ports/secrets.ts";
 import type { Store } from "./ports/store.ts";
+
+/**
+ * What is different where the control plane is several processes over one Store: functions that live for a call or
+ * two, and gateways.
+ */
+export interface Shared {
+  /** How old what is known of keys and job tokens may be. Two seconds keep what is promised of a revocation. */
+  maxAgeMs: number;
+  /**
+   * For a function, which stands still between its calls: endpoints and aliases are read at each use. Default: they
+   * are kept current in the background, so that no chat waits for the Store.
+   */
+  readsAtUse?: boolean;
+  /** Asks whoever does it to look soon. Called often: many calls may make one look. */
+  wake(what: "reconciler" | "webhooks" | "autoscaler"): void;
+}
 
 /** Everything the control plane touches. The entries build it; nothing else reads the environment. */
 export interface Deps {
@@ -18,6 +35,8 @@ export interface Deps {
   clock: Clock;
   ids: Ids;
   log: Log;
+  /** Absent where all of the control plane is this one process. */
+  shared?: Shared;
   config: {
     version: string;
     /** How containers and users reach this control plane, for example http://127.0.0.1:7717. */
@@ -33,6 +52,8 @@ export interface Deps {
     maxAttempts: number;
     /** A checkpoint that is asked for by name gets an endpoint. Default: only what was launched answers. */
     servesCheckpoints?: boolean;
+    /** How long requests are held that have no replica yet. Default: as long as stock clients wait. */
+    holds?: Holds;
     notes: string[];
   };
 }

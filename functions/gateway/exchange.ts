@@ -7,7 +7,7 @@ import { SSE_HEADERS } from "../events/sse.ts";
 import type { Admission } from "../keys/limits.ts";
 import type { Observation } from "../observability/observer.ts";
 import { Attempt, type Asker } from "./attempt.ts";
-import { HOLD_HEADERS_MS, holdMs, waitedTooLong } from "./hold.ts";
+import { holdMs, HOLDS, waitedTooLong } from "./hold.ts";
 import { openAiErrorBody } from "./openai-errors.ts";
 import type { Beating } from "./pulse.ts";
 import { readyReplicas, type ReadyReplica } from "./ready-replicas.ts";
@@ -191,17 +191,18 @@ class Exchange implements Visitor, Asker, Beating {
   beat(): void {
     const { control, endpoint, isStream, sink } = this.#params;
     const nowMs = control.clock.now();
+    const { holds = HOLDS } = control.config;
     if (this.#isAnswered) {
       if (nowMs - this.#writtenAtMs >= LINGER_MS) this.#drop();
       return;
     }
     if (this.#attempt === undefined) {
-      const limitMs = holdMs(isStream, scalingOf(endpoint.scaling).holdMs);
+      const limitMs = holdMs(isStream, scalingOf(endpoint.scaling).holdMs, holds);
       const isUp = readyReplicas(control.routes.find(endpoint.name) ?? endpoint).length > 0;
       if (nowMs - this.#startedAtMs >= limitMs) return this.#fail(waitedTooLong(endpoint.name, isUp));
     } else if (this.#isSilent(this.#attempt, nowMs)) return;
     if (!isStream || this.#isInPieces) return;
-    if (!this.#isHeadSent && nowMs - this.#startedAtMs < HOLD_HEADERS_MS) return;
+    if (!this.#isHeadSent && nowMs - this.#startedAtMs < holds.headersMs) return;
     if (this.#isHeadSent && (nowMs - this.#writtenAtMs < PING_EVERY_MS || this.#attempt?.isPaused)) return;
     this.#openStream();
     this.#writtenAtMs = nowMs;

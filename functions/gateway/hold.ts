@@ -1,15 +1,25 @@
 import type { Endpoint } from "../../sdk/schema/endpoint.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 
+/** How long requests wait for a replica, in what is in front of this gateway. */
+export interface Holds {
+  /** A request without stream. */
+  jsonMs: number;
+  /** A stream's headers are held this long; then it gets its 200, and comments while it waits on. */
+  headersMs: number;
+  /** A stream. */
+  streamMs: number;
+}
+
 /** Stock clients give up after 300 s. */
-export const HOLD_MS = 280_000;
-/** A stream's headers are held this long; then it gets its 200, and comments while it waits on. */
-export const HOLD_HEADERS_MS = 50_000;
-export const HOLD_STREAM_MS = 600_000;
+export const HOLDS: Holds = { jsonMs: 280_000, headersMs: 50_000, streamMs: 600_000 };
+
+/** CloudFront gives up on an origin that is silent for 120 s, or for 30 s where nobody asked it for more. */
+export const CLOUDFRONT_HOLDS: Holds = { jsonMs: 110_000, headersMs: 20_000, streamMs: 600_000 };
 
 /** The longest wait for a replica: the endpoint's own limit, but never longer than clients can wait. */
-export function holdMs(isStream: boolean, endpointHoldMs: number): number {
-  return Math.min(endpointHoldMs, isStream ? HOLD_STREAM_MS : HOLD_MS);
+export function holdMs(isStream: boolean, endpointHoldMs: number, holds: Holds = HOLDS): number {
+  return Math.min(endpointHoldMs, isStream ? holds.streamMs : holds.jsonMs);
 }
 
 /** The wait is over: none came up, or those that are there have all they can do. */

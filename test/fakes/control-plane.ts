@@ -37,6 +37,7 @@ export interface TestPlaneParams {
   /** Takes webhooks; by default nobody does. */
   send?: Send;
   publicUrl?: string;
+  config?: Partial<Deps["config"]>;
   firstState?: ContainerState;
   /** A state folder to begin with a copy of. */
   from?: string;
@@ -83,6 +84,7 @@ async function open(
       leaseMs: 10_000,
       maxAttempts: 3,
       notes: [],
+      ...params.config,
     },
   };
   let shutdowns = 0;

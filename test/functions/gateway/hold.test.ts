@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { CLOUDFRONT_HOLDS, type Holds } from "../../../functions/gateway/hold.ts";
 import { testPlane, type TestPlane } from "../../fakes/control-plane.ts";
 import { fakeJob } from "../../fakes/job.ts";
 import { fakeUpstream, type FakeUpstream } from "../../fakes/upstream.ts";
@@ -6,11 +7,14 @@ import { fakeUpstream, type FakeUpstream } from "../../fakes/upstream.ts";
 const CHAT = "/v1/chat/completions";
 const body = (stream: boolean) => ({ model: "base", messages: [{ role: "user", content: "hi" }], stream });
 
-async function cold(): Promise<{ plane: TestPlane; upstream: FakeUpstream; bringUp: () => Promise<void> }> {
+async function cold(
+  holds?: Holds,
+): Promise<{ plane: TestPlane; upstream: FakeUpstream; bringUp: () => Promise<void> }> {
   // No room for a container yet: time may pass without a lease running out.
   const plane = await testPlane({
     onEnd: onTestFinished,
     firstState: { state: "waiting", reason: "capacity" },
+    config: { ...(holds && { holds }) },
   });
   const upstream = await fakeUpstream(onTestFinished, (response, { stream }) => {
     response.setHeader("content-type", stream === true ? "text/event-stream" : "application/json");
@@ -62,6 +66,18 @@ describe("a request to an endpoint that is not ready", () => {
     expect(response.status).toBe(503);
     expect(Number(response.headers.get("retry-after"))).toBeLessThanOrEqual(60);
     expect(await response.json()).toMatchObject({ error: { code: "model_loading", param: "model" } });
+  });
+
+  it("is held shorter behind a front door that gives up earlier", async () => {
+    const { plane } = await cold(CLOUDFRONT_HOLDS);
+    const answer = plane.call("POST", CHAT, body(false));
+    const stream = plane.call("POST", CHAT, body(true));
+    await waiting(plane, 2);
+    await pass(plane, 21_000);
+    expect((await stream).status).toBe(200);
+    await pass(plane, 90_000);
+    expect((await answer).status).toBe(503);
+    await (await stream).body?.cancel();
   });
 
   it("gets its stream's 200 after 50 s, comments after that, and then the answer (S13)", async () => {
