@@ -1,14 +1,20 @@
 import * as z from "zod/mini";
-import { status } from "../../sdk/schema/status.ts";
+import { health, status } from "../../sdk/schema/status.ts";
 import type { Control } from "../control.ts";
 import { isServing } from "../endpoints/transitions.ts";
 import { route, type Route } from "../http/route.ts";
-import { healthRoute } from "./health.ts";
 import { liveCounts, runCounts } from "./live-counts.ts";
 
 export function statusRoutes(control: Control): Route[] {
   return [
-    healthRoute(control),
+    route({
+      method: "get",
+      path: "/health",
+      access: "open",
+      summary: "Whether this is Spotter, and which version",
+      response: health,
+      handle: async () => ({ ok: true, name: "spotter", version: control.config.version }),
+    }),
     route({
       method: "get",
       path: "/status",
