@@ -1,0 +1,216 @@
+import type * as batch from "@aws-sdk/client-batch";
+import { arn, nameOf } from "../ids.ts";
+import { page } from "../pages.ts";
+import type { Handlers } from "../server.ts";
+import type { World } from "../world.ts";
+import type { JobDefinitions } from "./definitions.ts";
+import { checkRetry, checkTimeout, clientError, namePattern } from "./definitions.ts";
+import { needsOf } from "./job-parts.ts";
+import { finished, type JobRecord, type Jobs, type Queue } from "./jobs.ts";
+
+export interface BatchState {
+  queues: Map<string, Queue>;
+  definitions: JobDefinitions;
+  jobs: Jobs;
+}
+
+export function batchHandlers(state: BatchState, world: World): Handlers {
+  const { jobs, definitions } = state;
+  const end = (jobId: string, reason: string, kind: "isTerminated" | "isCancelled"): object => {
+    const record = jobs.records.get(jobId);
+    const started = record !== undefined && ["STARTING", "RUNNING"].includes(record.job.status);
+    // CancelJob leaves a job alone once it has started. Neither minds a job that is not there.
+    if (record !== undefined && !(kind === "isCancelled" && started)) jobs.terminate(record, reason, kind);
+    return {};
+  };
+  return {
+    ...queueHandlers(state),
+    SubmitJob: (input: batch.SubmitJobRequest): batch.SubmitJobResponse => submit(state, world, input),
+    DescribeJobs({ jobs: ids = [] }: batch.DescribeJobsRequest): batch.DescribeJobsResponse {
+      if (ids.length > 100) throw clientError("At most 100 jobs can be described at once.");
+      return {
+        jobs: ids.flatMap((each) => {
+          const record = jobs.records.get(nameOf(each));
+          return record === undefined ? [] : [shown(jobs, record)];
+        }),
+      };
+    },
+    ListJobs: (input: batch.ListJobsRequest): batch.ListJobsResponse => listJobs(state, input),
+    TerminateJob: ({ jobId = "", reason = "" }: batch.TerminateJobRequest) =>
+      end(jobId, reason, "isTerminated"),
+    CancelJob: ({ jobId = "", reason = "" }: batch.CancelJobRequest) => end(jobId, reason, "isCancelled"),
+    RegisterJobDefinition(input: batch.RegisterJobDefinitionRequest): batch.RegisterJobDefinitionResponse {
+      const { jobDefinitionName, jobDefinitionArn, revision } = definitions.register(input);
+      return { jobDefinitionName, jobDefinitionArn, revision };
+    },
+    DescribeJobDefinitions(input: batch.DescribeJobDefinitionsRequest): batch.DescribeJobDefinitionsResponse {
+      const named = input.jobDefinitions?.flatMap((each) => definitions.find(each) ?? []);
+      const all = named ?? definitions.list(input.jobDefinitionName, input.status);
+      const { items, next } = page(all, { ...paging(input), code: "ClientException" });
+      return { jobDefinitions: items, nextToken: next };
+    },
+    DeregisterJobDefinition({ jobDefinition = "" }: batch.DeregisterJobDefinitionRequest) {
+      const found = definitions.find(jobDefinition);
+      if (found !== undefined) found.status = "INACTIVE";
+      return {};
+    },
+  };
+}
+
+const paging = ({ maxResults, nextToken }: { maxResults?: number; nextToken?: string }) => ({
+  maxResults,
+  nextToken,
+  most: 100,
+});
+
+/** Nothing makes it idempotent: the same call twice is two jobs. */
+function submit(state: BatchState, world: World, input: batch.SubmitJobRequest): batch.SubmitJobResponse {
+  const { jobName = "", tags = {}, containerOverrides = {} } = input;
+  if (!namePattern.test(jobName)) {
+    throw clientError(
+      "Job name should match valid pattern: up to 128 letters, numbers, hyphens and underscores.",
+    );
+  }
+  if (Object.keys(tags).length > 50) throw clientError("There can be at most 50 tags.");
+  for (const each of [
+    "nodeOverrides",
+    "arrayProperties",
+    "eksPropertiesOverride",
+    "ecsPropertiesOverride",
+  ] as const) {
+    if (input[each] !== undefined) throw clientError(`the fake Batch does not know ${each}`);
+  }
+  checkRetry(input.retryStrategy);
+  checkTimeout(input.timeout);
+  const queue = state.queues.get(nameOf(input.jobQueue ?? ""));
+  if (queue === undefined) throw clientError(`Job Queue ${input.jobQueue ?? ""} does not exist.`);
+  if ((input.dependsOn ?? []).length > 20) throw clientError("A job can depend on at most 20 jobs.");
+  const definition = state.definitions.active(input.jobDefinition ?? "");
+  const properties = definition.containerProperties ?? {};
+  const needs = needsOf(properties, containerOverrides);
+  if (needs.cpu <= 0 || needs.memoryMiB <= 0) throw clientError("A job needs VCPU and MEMORY.");
+  const jobId = world.ids.uuid();
+  const jobArn = arn("batch", `job/${jobId}`);
+  state.jobs.submit({
+    queue,
+    properties,
+    overrides: containerOverrides,
+    container: undefined,
+    lease: undefined,
+    instance: undefined,
+    ending: undefined,
+    cancelTimeout: () => undefined,
+    attemptStartedAtMs: undefined,
+    job: {
+      jobId,
+      jobName,
+      jobArn,
+      jobQueue: queue.arn,
+      jobDefinition: definition.jobDefinitionArn,
+      status: "SUBMITTED",
+      createdAt: world.clock.now(),
+      startedAt: undefined,
+      attempts: [],
+      dependsOn: input.dependsOn ?? [],
+      parameters: { ...definition.parameters, ...input.parameters },
+      retryStrategy: input.retryStrategy ?? definition.retryStrategy ?? { attempts: 1, evaluateOnExit: [] },
+      timeout: input.timeout ?? definition.timeout,
+      tags: { ...(input.propagateTags === true ? definition.tags : {}), ...tags },
+      propagateTags: input.propagateTags,
+      platformCapabilities: definition.platformCapabilities ?? ["EC2"],
+      isCancelled: false,
+      isTerminated: false,
+      container: {
+        image: properties.image,
+        command: containerOverrides.command ?? properties.command ?? [],
+        jobRoleArn: properties.jobRoleArn,
+        executionRoleArn: properties.executionRoleArn,
+        environment: [...(properties.environment ?? []), ...(containerOverrides.environment ?? [])],
+        resourceRequirements: containerOverrides.resourceRequirements ?? properties.resourceRequirements,
+        networkInterfaces: [],
+      },
+    },
+  });
+  return { jobArn, jobName, jobId };
+}
+
+function shown(jobs: Jobs, record: JobRecord): batch.JobDetail {
+  return structuredClone({ ...record.job, statusReason: jobs.statusReasonOf(record) });
+}
+
+function listJobs({ jobs, queues }: BatchState, input: batch.ListJobsRequest): batch.ListJobsResponse {
+  const { jobQueue, jobStatus = "RUNNING", filters = [] } = input;
+  if (jobQueue === undefined) throw clientError("the fake Batch lists by jobQueue only");
+  const queue = queues.get(nameOf(jobQueue));
+  if (queue === undefined) throw clientError(`Job Queue ${jobQueue} does not exist.`);
+  if (filters.length > 1) throw clientError("There can be only one filter.");
+  const matches =
+    filters[0] === undefined ? ({ job }: JobRecord) => job.status === jobStatus : filterOf(filters[0]);
+  const found = [...jobs.records.values()]
+    .filter((record) => record.queue === queue && matches(record))
+    .sort((a, b) => (b.job.createdAt ?? 0) - (a.job.createdAt ?? 0));
+  const { items, next } = page(found, { ...paging(input), code: "ClientException" });
+  return {
+    jobSummaryList: items.map((record) => {
+      const { jobId, jobName, jobArn, createdAt, status, startedAt, stoppedAt, jobDefinition, container } =
+        record.job;
+      return {
+        jobId,
+        jobName,
+        jobArn,
+        createdAt,
+        status,
+        startedAt,
+        stoppedAt,
+        jobDefinition,
+        statusReason: jobs.statusReasonOf(record),
+        container: finished(record)
+          ? { exitCode: container?.exitCode, reason: container?.reason }
+          : undefined,
+      };
+    }),
+    nextToken: next,
+  };
+}
+
+/** With a filter the status does not matter. Names are compared without case; a trailing asterisk is a prefix. */
+function filterOf({ name, values = [] }: batch.KeyValuesPair): (record: JobRecord) => boolean {
+  const value = (values[0] ?? "").toLowerCase();
+  const matches = (text: string): boolean =>
+    value.endsWith("*") ? text.toLowerCase().startsWith(value.slice(0, -1)) : text.toLowerCase() === value;
+  switch (name) {
+    case "JOB_NAME":
+      return ({ job }) => matches(job.jobName);
+    case "JOB_DEFINITION":
+      return ({ job }) => matches(nameOf(job.jobDefinition ?? ""));
+    case "BEFORE_CREATED_AT":
+      return ({ job }) => (job.createdAt ?? 0) < Number(value);
+    case "AFTER_CREATED_AT":
+      return ({ job }) => (job.createdAt ?? 0) > Number(value);
+    default:
+      throw clientError(`There is no filter ${String(name)}.`);
+  }
+}
+
+function queueHandlers({ queues }: BatchState): Handlers {
+  return {
+    DescribeJobQueues({ jobQueues }: batch.DescribeJobQueuesRequest): batch.DescribeJobQueuesResponse {
+      const all = [...queues.values()].filter(
+        ({ name }) => jobQueues === undefined || jobQueues.some((each) => nameOf(each) === name),
+      );
+      return {
+        jobQueues: all.map(({ name, arn: jobQueueArn, pools }) => ({
+          jobQueueName: name,
+          jobQueueArn,
+          state: "ENABLED",
+          status: "VALID",
+          priority: 1,
+          computeEnvironmentOrder: pools.map(({ settings }, order) => ({
+            order: order + 1,
+            computeEnvironment: arn("batch", `compute-environment/${settings.name}`),
+          })),
+        })),
+      };
+    },
+  };
+}
