@@ -1,4 +1,5 @@
 import type { Holds } from "./gateway/hold.ts";
+import type { Pricing } from "./cost/pricing.ts";
 import type { Blobs } from "./ports/blobs.ts";
 import type { Clock, Ids, Log } from "./ports/clock.ts";
 import type { Containers } from "./ports/containers.ts";
@@ -54,6 +55,10 @@ export interface Deps {
     servesCheckpoints?: boolean;
     /** How long requests are held that have no replica yet. Default: as long as stock clients wait. */
     holds?: Holds;
+    /** What containers run on and cost. Default: one machine, and nothing. */
+    pricing?: Pricing;
+    /** Longest life of any container, after which its home ends it by itself. Default: as long as it is needed. */
+    maxLifetimeMs?: number;
     notes: string[];
   };
 }

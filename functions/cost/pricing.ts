@@ -1,5 +1,6 @@
 import type { Price } from "../../sdk/schema/cost.ts";
 import { hardware as hardwareSchema, type Hardware } from "../../sdk/schema/hardware.ts";
+import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import {
   CPU_SHAPE,
   hourlyUsd,
@@ -63,6 +64,15 @@ export function pricingOf({ config }: { config: { pricing?: Pricing } }): Pricin
 export function ignoredHardware(pricing: Pricing, hardware: Hardware | undefined): string[] {
   if (pricing.choosesHardware || hardware === undefined) return [];
   return [`Hardware (${hardwareText(hardware)}) is ignored: this machine runs on what it has.`];
+}
+
+/** What one should know about the hardware that a run asks for. */
+export function hardwareNotes(pricing: Pricing, { hardware, engine }: Pick<RunSpec, "hardware" | "engine">) {
+  const ignored = ignoredHardware(pricing, hardware);
+  if (ignored.length > 0 || hardware?.gpu === undefined) return ignored;
+  return [
+    `The engine ${engine} uses processors only: ${hardwareText(hardware)} would stand idle and be paid for.`,
+  ];
 }
 
 export function hardwareText({ gpu, count, spot }: Hardware): string {

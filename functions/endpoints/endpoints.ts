@@ -4,6 +4,7 @@ import { scalingOf, type ScalingSettings } from "../../sdk/schema/scaling.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import { getCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
+import { ignoredHardware, pricingOf } from "../cost/pricing.ts";
 import { defaultName, identityDifferences } from "./identity.ts";
 import { pinnedModel } from "../models/models.ts";
 import { launchOnce } from "../records/launch-once.ts";
@@ -32,11 +33,13 @@ export type Launch = LaunchEndpoint & { implicit?: true };
 export async function accept(control: Control, id: string, asked: Launch): Promise<Endpoint> {
   const launch = { ...asked, model: await pinnedModel(control, asked.model) };
   if (launch.checkpoint !== undefined) await checkCheckpoint(control, launch, launch.checkpoint);
+  // Refused here, and not by a replica that never comes, where nothing has this hardware.
+  pricingOf(control).priceOf(launch.hardware);
   const name = launch.name ?? defaultName(launch);
   await refuseAliasName(control, name);
   const document = await changeEndpoint(control, name, (current) => {
     if (current?.launchId === id) return undefined;
-    const next = current === undefined ? create(control, name, launch) : relaunch(current, launch);
+    const next = current === undefined ? create(control, name, launch) : relaunch(control, current, launch);
     return next && { ...next, launchId: id };
   });
   control.wake();
@@ -111,6 +114,7 @@ function create(control: Control, name: string, launch: Launch): EndpointDocumen
     model: launch.model,
     ...(launch.checkpoint !== undefined && { checkpoint: launch.checkpoint }),
     engine: launch.engine,
+    ...terms(control, launch),
     public: launch.public,
     ...(launch.implicit && { implicit: true }),
     state: "creating",
@@ -125,12 +129,31 @@ function create(control: Control, name: string, launch: Launch): EndpointDocumen
   return { v: 1, endpoint, launches: 0, revisions: {} };
 }
 
-function relaunch(current: EndpointDocument, launch: Launch): EndpointDocument | undefined {
+/** What it runs on and for how long: said anew by each launch. */
+function terms(
+  control: Control,
+  { hardware, maxLifetimeMs }: Launch,
+): Pick<Endpoint, "hardware" | "expiresAtMs" | "notes"> {
+  const notes = ignoredHardware(pricingOf(control), hardware);
+  return {
+    ...(hardware && { hardware }),
+    ...(maxLifetimeMs !== undefined && { expiresAtMs: control.clock.now() + maxLifetimeMs }),
+    ...(notes.length > 0 && { notes }),
+  };
+}
+
+function withTerms(control: Control, endpoint: Endpoint, launch: Launch): Endpoint {
+  const { hardware: _hardware, expiresAtMs: _expiresAtMs, notes: _notes, ...rest } = endpoint;
+  return { ...rest, ...terms(control, launch) };
+}
+
+function relaunch(control: Control, current: EndpointDocument, launch: Launch): EndpointDocument | undefined {
   const { endpoint } = current;
   const differences = identityDifferences(endpoint, launch);
   // Nobody chats with what failed or was stopped: there is nothing to lose by replacing it.
   const isOver = endpoint.state === "failed" || endpoint.state === "stopped";
-  if (launch.recreate || (isOver && differences.length > 0)) return restarted(current, launch, "replace");
+  if (launch.recreate || (isOver && differences.length > 0))
+    return restarted(control, current, launch, "replace");
   if (differences.length > 0) {
     throw new SpotterError(
       "conflict",
@@ -138,9 +161,9 @@ function relaunch(current: EndpointDocument, launch: Launch): EndpointDocument |
       { where: "name", hint: "Choose another name, or replace it: recreate: true (--recreate)." },
     );
   }
-  if (!isServing(endpoint)) return restarted(current, launch, "launch");
+  if (!isServing(endpoint)) return restarted(control, current, launch, "launch");
   if (launch.implicit) return undefined;
-  const changed = inPlace(explicit(endpoint), launch);
+  const changed = withTerms(control, inPlace(explicit(endpoint), launch), launch);
   const next = { ...changed, desired: Math.max(changed.desired, firstDesired(changed.scaling)) };
   return isDeepStrictEqual(next, endpoint) ? undefined : { ...current, endpoint: next };
 }
@@ -151,11 +174,13 @@ function explicit({ implicit, scaling, ...endpoint }: Endpoint): Endpoint {
 }
 
 function restarted(
+  control: Control,
   current: EndpointDocument,
   launch: Launch,
   change: "launch" | "replace",
 ): EndpointDocument {
-  const before = launch.implicit ? current.endpoint : explicit(current.endpoint);
+  const known = withTerms(control, current.endpoint, launch);
+  const before = launch.implicit ? known : explicit(known);
   const { failure: _failure, checkpoint: _checkpoint, ...kept } = before;
   const { retryAtMs: _retryAtMs, ...document } = current;
   const scaling = changedScaling(kept.scaling, launch.scaling);

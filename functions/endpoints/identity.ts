@@ -1,7 +1,8 @@
 import type { Endpoint, LaunchEndpoint } from "../../sdk/schema/endpoint.ts";
+import { hardwareText } from "../cost/pricing.ts";
 import { sha256Of } from "../records/hash.ts";
 
-type Identified = Pick<Endpoint, "model" | "checkpoint" | "engine">;
+type Identified = Pick<Endpoint, "model" | "checkpoint" | "engine" | "hardware">;
 
 /** What makes two launches the same: model, checkpoint and engine, as name and value pairs. */
 export function identityOf(endpoint: Identified): Record<string, string | undefined> {
@@ -10,19 +11,23 @@ export function identityOf(endpoint: Identified): Record<string, string | undefi
     "model revision": endpoint.model.revision,
     checkpoint: endpoint.checkpoint,
     engine: endpoint.engine,
+    // Left out where none is asked for: names that were derived before there was a choice stay the same.
+    ...(endpoint.hardware && { hardware: hardwareText(endpoint.hardware) }),
   };
 }
 
 /** One sentence for each part that differs; empty for the same identity. */
 export function identityDifferences(existing: Identified, asked: Identified): string[] {
-  const before = identityOf(existing);
-  return Object.entries(identityOf(asked))
-    .filter(([key, value]) => before[key] !== value)
-    .map(([key, value]) => `${key} is ${before[key] ?? "none"}, asked was ${value ?? "none"}`);
+  const [before, after] = [identityOf(existing), identityOf(asked)];
+  return Object.keys({ ...before, ...after })
+    .filter((key) => before[key] !== after[key])
+    .map((key) => `${key} is ${before[key] ?? "none"}, asked was ${after[key] ?? "none"}`);
 }
 
 /** The same identity gives the same name: the last part of the model's name and twelve digits of a hash. */
-export function defaultName(launch: Pick<LaunchEndpoint, "model" | "checkpoint" | "engine">): string {
+export function defaultName(
+  launch: Pick<LaunchEndpoint, "model" | "checkpoint" | "engine" | "hardware">,
+): string {
   const stem = (launch.model.name.split("/").filter(Boolean).at(-1) ?? "model")
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")

@@ -10,6 +10,7 @@ import type { Control } from "../control.ts";
 import { logRoute } from "../http/logs.ts";
 import { route, type Route } from "../http/route.ts";
 import { launchEndpoint, stopEndpoint, updateEndpoint } from "./endpoints.ts";
+import { endpointSpend } from "../cost/endpoint-spend.ts";
 import { endpointLogs } from "./logs.ts";
 import { ENDPOINTS, getEndpoint, type EndpointDocument } from "./records.ts";
 
@@ -46,7 +47,10 @@ export function endpointRoutes(control: Control): Route[] {
       access: "write",
       summary: "Get an endpoint",
       response: endpoint,
-      handle: async ({ param }) => shown(control, (await getEndpoint(control, param("name"))).endpoint),
+      async handle({ param }) {
+        const record = shown(control, (await getEndpoint(control, param("name"))).endpoint);
+        return { ...record, spend: await endpointSpend(control, param("name")) };
+      },
     }),
     route({
       method: "patch",

@@ -12,6 +12,7 @@ export interface EvalDocument {
   /** Name of the endpoint that the spec's model name meant at launch. */
   endpoint: string;
   losses: number;
+  preemptions?: number;
   retryAtMs?: number;
   cancelAtMs?: number;
 }

@@ -1,5 +1,7 @@
+import type { Price } from "../../sdk/schema/cost.ts";
 import type { Failure } from "../../sdk/schema/errors.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
+import type { Hardware } from "../../sdk/schema/hardware.ts";
 import type { ContainerKind } from "../ports/containers.ts";
 import type { DocumentKey } from "../ports/store.ts";
 import type { Control } from "../control.ts";
@@ -17,10 +19,17 @@ export interface JobRecord {
   resume?: string;
   /** The endpoint that an eval may talk to. */
   endpoint?: string;
+  hardware?: Hardware;
+  /** What an hour of its container costs, as the price list said when it was to be launched. */
+  price?: Price;
+  /** Its home ends the container by itself after this long. */
+  maxLifetimeMs?: number;
   tokenHash: string;
   createdAtMs: number;
   /** When its container was first seen to run. */
   startedAtMs?: number;
+  /** When it was seen to be over. */
+  endedAtMs?: number;
   heartbeatAtMs?: number;
   /** No further word from this container counts: a newer attempt owns the work, or it has ended. */
   fenced: boolean;
@@ -86,5 +95,6 @@ export async function changeJob(
 }
 
 export async function fenceJob(control: Control, id: string): Promise<void> {
-  await changeJob(control, id, (job) => (job.fenced ? undefined : { ...job, fenced: true }));
+  const endedAtMs = control.clock.now();
+  await changeJob(control, id, (job) => (job.fenced ? undefined : { ...job, fenced: true, endedAtMs }));
 }

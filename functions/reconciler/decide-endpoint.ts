@@ -1,6 +1,7 @@
 import type { ReplicaState } from "../../sdk/schema/endpoint.ts";
 import type { Failure } from "../../sdk/schema/errors.ts";
-import { backoffMs, isWorthRetrying, lossOf } from "./liveness.ts";
+import { hasOutlived } from "./limits.ts";
+import { backoffMs, isWorthRetrying, lossOf, wasPreempted } from "./liveness.ts";
 import type { Action, EndpointView, JobView, Policy, ReplicaView } from "./views.ts";
 
 const STOP_GRACE_MS = 10_000;
@@ -9,8 +10,12 @@ const MAX_ADDED_AT_ONCE = 20;
 
 /** What an endpoint needs next: as many replicas of the current revision as it should have, all others down. */
 export function decideEndpoint(endpoint: EndpointView, now: number, policy: Policy): Action[] {
+  if (isOver(endpoint, now)) return [{ type: "expire-endpoint", endpoint: endpoint.name }];
   const wanted = endpoint.state !== "failed" && endpoint.desired > 0;
-  const current = endpoint.replicas.filter((replica) => wanted && replica.revision === endpoint.revision);
+  const aged = endpoint.replicas.filter((replica) => wanted && isAged(endpoint, replica, now, policy));
+  const current = endpoint.replicas.filter(
+    (replica) => wanted && replica.revision === endpoint.revision && !aged.includes(replica),
+  );
   const others = endpoint.replicas.filter((replica) => !current.includes(replica));
   const up = current.filter((replica) => replica.state !== "draining" && replica.state !== "gone");
   const surplus = victims(up, up.length - endpoint.desired);
@@ -21,13 +26,42 @@ export function decideEndpoint(endpoint: EndpointView, now: number, policy: Poli
   );
   const isServed = current.some((replica) => replica.state === "ready");
   // An older revision serves until the new one does.
-  for (const replica of others)
+  for (const replica of others.filter((each) => !aged.includes(each)))
     if (!wanted || isServed || replica.state !== "ready")
       actions.push(...retire(endpoint, replica, now, policy));
+  actions.push(...replaceAged(endpoint, aged, now, policy));
   if (!wanted && endpoint.replicas.length === 0 && endpoint.state === "stopping")
     actions.push({ type: "endpoint-stopped", endpoint: endpoint.name });
   if (wanted) actions.push(...additions(endpoint, up, now));
   return actions;
+}
+
+/** Its longest life is over, and it is not ending already. */
+function isOver({ expiresAtMs, state }: EndpointView, now: number): boolean {
+  const isUp = state === "creating" || state === "ready" || state === "updating";
+  return isUp && expiresAtMs !== undefined && now >= expiresAtMs;
+}
+
+/** Its home will end it soon, before the endpoint itself is to end: another one has to be ready by then. */
+function isAged(
+  endpoint: EndpointView,
+  { job, revision }: ReplicaView,
+  now: number,
+  policy: Policy,
+): boolean {
+  if (revision !== endpoint.revision) return false;
+  const { startedAtMs = now, maxLifetimeMs = 0 } = job;
+  if ((endpoint.expiresAtMs ?? Number.POSITIVE_INFINITY) <= startedAtMs + maxLifetimeMs) return false;
+  return hasOutlived(job, now, Math.min(policy.startMs, maxLifetimeMs / 10));
+}
+
+/** They go as others come, so that there are never fewer that serve. */
+function replaceAged(endpoint: EndpointView, aged: ReplicaView[], now: number, policy: Policy): Action[] {
+  const ready = endpoint.replicas.filter((replica) => serves(endpoint, replica));
+  const spare = Math.max(0, ready.length - endpoint.desired);
+  const serving = aged.filter((replica) => replica.state === "ready");
+  const kept = serving.slice(Math.min(spare, serving.length));
+  return aged.flatMap((replica) => (kept.includes(replica) ? [] : retire(endpoint, replica, now, policy)));
 }
 
 /** While starts fail, one at a time is tried: a hundred would fail for the same reason. */
@@ -52,8 +86,9 @@ function decideReplica(endpoint: EndpointView, replica: ReplicaView, now: number
   if (replica.state === "draining" || replica.state === "gone") return retire(endpoint, replica, now, policy);
   if (job.container.state === "unknown" && job.startedAtMs === undefined)
     return [{ type: "launch-job", jobId: job.id }];
-  // Told to end from outside, as when the daemon goes down: no fault of its own, the next one may come at once.
-  if (job.exit?.outcome === "cancelled")
+  // Told to end from outside, as when the daemon goes down, or taken back by its platform: no fault of its own,
+  // the next one may come at once.
+  if (job.exit?.outcome === "cancelled" || wasPreempted(job))
     return [{ type: "drop-replica", endpoint: endpoint.name, jobId: job.id }];
   const loss =
     job.exit?.failure ?? lossOf(job, now, policy) ?? endedLoss(job) ?? lateLoss(replica, now, policy);

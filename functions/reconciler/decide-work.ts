@@ -1,6 +1,7 @@
 import type { Failure } from "../../sdk/schema/errors.ts";
-import { backoffMs, isWorthRetrying, lossOf } from "./liveness.ts";
-import type { Action, JobView, Policy, WorkKey, WorkView } from "./views.ts";
+import { hasOutlived, limitFailure, limitReached } from "./limits.ts";
+import { backoffMs, isWorthRetrying, lossOf, PREEMPTED, wasPreempted } from "./liveness.ts";
+import type { Action, Counts, JobView, Policy, WorkKey, WorkView } from "./views.ts";
 
 /** What a run or an eval needs next. */
 export function decideWork(work: WorkView, now: number, policy: Policy): Action[] {
@@ -9,6 +10,9 @@ export function decideWork(work: WorkView, now: number, policy: Policy): Action[
     return work.cancelAtMs === undefined ? [] : [{ type: "finish", work: key, outcome: "cancelled" }];
   if (work.stage === "queued") {
     if (work.cancelAtMs !== undefined) return [{ type: "finish", work: key, outcome: "cancelled" }];
+    const limit = limitReached(work, now, policy);
+    if (limit)
+      return [{ type: "finish", work: key, outcome: "failed", failure: limitFailure(work, limit, now) }];
     return (work.retryAtMs ?? 0) > now ? [] : [{ type: "begin-attempt", work: key }];
   }
   const { job } = work;
@@ -16,13 +20,13 @@ export function decideWork(work: WorkView, now: number, policy: Policy): Action[
   if (job.exit) return ended(work, key, job, job.exit, now, policy);
   if (job.container.state === "unknown" && job.startedAtMs === undefined) {
     // The intent was written down, but the container was never started.
-    if (work.cancelAtMs !== undefined) return [finishCancelled(work, key, job)];
+    if (work.cancelAtMs !== undefined) return [finishCancelled(work, key, job, now)];
     if (work.pauseAtMs !== undefined) return [{ type: "pause", work: key, jobId: job.id }];
     return [{ type: "launch-job", jobId: job.id }];
   }
   const loss = lossOf(job, now, policy);
   if (loss) {
-    if (work.cancelAtMs !== undefined) return [finishCancelled(work, key, job)];
+    if (work.cancelAtMs !== undefined) return [finishCancelled(work, key, job, now)];
     return again(work, key, job, loss, now, policy);
   }
   return alive(work, key, job, now, policy);
@@ -30,7 +34,7 @@ export function decideWork(work: WorkView, now: number, policy: Policy): Action[
 
 function alive(work: WorkView, key: WorkKey, job: JobView, now: number, policy: Policy): Action[] {
   if (job.container.state === "waiting") {
-    if (work.cancelAtMs !== undefined) return [finishCancelled(work, key, job)];
+    if (work.cancelAtMs !== undefined) return [finishCancelled(work, key, job, now)];
     if (work.pauseAtMs !== undefined) return [{ type: "pause", work: key, jobId: job.id }];
     const waitingFor = job.container.reason;
     return work.kind === "eval" || work.waitingFor === waitingFor
@@ -44,12 +48,17 @@ function alive(work: WorkView, key: WorkKey, job: JobView, now: number, policy: 
   if (work.cancelAtMs !== undefined) {
     // A container that never came to speak has nothing to save; one that speaks gets its time.
     const graceMs = job.heartbeatAtMs === undefined ? 0 : policy.cancelGraceMs;
-    if (now - work.cancelAtMs >= graceMs) return [finishCancelled(work, key, job)];
+    if (now - work.cancelAtMs >= graceMs) return [finishCancelled(work, key, job, now)];
   } else if (work.pauseAtMs !== undefined) {
     const graceMs = job.heartbeatAtMs === undefined ? 0 : policy.cancelGraceMs;
     if (now - work.pauseAtMs >= graceMs) return [{ type: "pause", work: key, jobId: job.id }];
-  } else if (isOverTime(work, now)) actions.push({ type: "expire", work: key });
-  else actions.push(...stalled(work, key, job, now, policy));
+  } else {
+    const limit = limitReached(work, now, policy);
+    if (limit) {
+      const { message } = limitFailure(work, limit, now);
+      actions.push({ type: "expire", work: key, limit, message });
+    } else actions.push(...stalled(work, key, job, now, policy));
+  }
   return actions;
 }
 
@@ -70,11 +79,6 @@ function durationText(ms: number): string {
   return ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
-function isOverTime(work: WorkView, now: number): boolean {
-  if (work.durationMs === undefined || work.workingSinceMs === undefined) return false;
-  return now - work.workingSinceMs >= work.durationMs;
-}
-
 function ended(
   work: WorkView,
   key: WorkKey,
@@ -85,15 +89,30 @@ function ended(
 ): Action[] {
   if (exit.outcome === "succeeded")
     return [{ type: "finish", work: key, outcome: "succeeded", jobId: job.id }];
-  if (work.cancelAtMs !== undefined) return [finishCancelled(work, key, job)];
+  if (work.cancelAtMs !== undefined) return [finishCancelled(work, key, job, now)];
   if (work.pauseAtMs !== undefined && exit.outcome === "cancelled")
     return [{ type: "pause", work: key, jobId: job.id }];
-  if (exit.outcome === "cancelled") return again(work, key, job, STOPPED_FROM_OUTSIDE, now, policy);
+  if (exit.outcome === "cancelled") {
+    if (wasPreempted(job)) return again(work, key, job, PREEMPTED, now, policy);
+    if (mayYetTellWhy(job, now, policy)) return [];
+    return again(work, key, job, STOPPED_FROM_OUTSIDE, now, policy);
+  }
   const failure = exit.failure ?? {
     code: "container_failed",
     message: "The container failed without a reason.",
   };
   return again(work, key, job, failure, now, policy);
+}
+
+/** A spot container that was told to stop says so before it is gone; only its platform knows why. */
+function mayYetTellWhy(
+  { spot, container, startedAtMs, heartbeatAtMs }: JobView,
+  now: number,
+  policy: Policy,
+) {
+  const isUp = container.state === "starting" || container.state === "running";
+  const lastSignMs = Math.max(heartbeatAtMs ?? startedAtMs ?? 0, policy.leasesFromMs);
+  return spot === true && isUp && now - lastSignMs <= policy.leaseMs;
 }
 
 /** Nobody cancelled the work: the machine or the daemon went down and took the container along. */
@@ -111,23 +130,30 @@ function again(
   now: number,
   policy: Policy,
 ): Action[] {
-  const losses = work.losses + 1;
+  const counts = countsAs(job, failure, now);
+  const losses = work.losses + (counts === "loss" ? 1 : 0);
+  const preemptions = (work.preemptions ?? 0) + (counts === "preemption" ? 1 : 0);
   // What would begin again from its last checkpoint may as well do so when it is resumed.
   if (work.pauseAtMs !== undefined && isWorthRetrying(failure.code))
     return [{ type: "pause", work: key, jobId: job.id }];
   // The next attempt looks at its checkpoint again and takes the one before if it has to.
   const mayHelp = isWorthRetrying(failure.code) || (work.kind === "train" && failure.code === "blob_corrupt");
-  if (!mayHelp || losses >= policy.maxAttempts)
-    return [{ type: "finish", work: key, outcome: "failed", jobId: job.id, failure }];
-  return [{ type: "requeue", work: key, jobId: job.id, failure, retryAtMs: now + backoffMs(losses) }];
+  const isLast = losses >= policy.maxAttempts || preemptions >= policy.maxPreemptions;
+  if (!mayHelp || isLast) return [{ type: "finish", work: key, outcome: "failed", jobId: job.id, failure }];
+  const retryAtMs = now + backoffMs(Math.max(1, counts === "preemption" ? preemptions : losses));
+  return [{ type: "requeue", work: key, jobId: job.id, failure, retryAtMs, counts }];
 }
 
-function finishCancelled(work: WorkView, key: WorkKey, job: JobView): Action {
-  if (!work.expired) return { type: "finish", work: key, outcome: "cancelled", jobId: job.id };
-  const failure: Failure = {
-    code: "timeout",
-    message: `The run worked for ${Math.round((work.durationMs ?? 0) / 1000)} s, which is its limit.`,
-    hint: "Its checkpoints are kept; continue from the last one, or raise limits.durationMs.",
-  };
+/** What the platform takes for its own reasons says nothing about the work. */
+function countsAs(job: JobView, failure: Failure, now: number): Counts {
+  if (failure.code === "preempted") return "preemption";
+  const isGone = failure.code === "container_failed" || failure.code === "container_lost";
+  return isGone && hasOutlived(job, now) ? "nothing" : "loss";
+}
+
+function finishCancelled(work: WorkView, key: WorkKey, job: JobView, now: number): Action {
+  const limit = work.overBudget ? "budget" : work.expired ? "time" : undefined;
+  if (!limit) return { type: "finish", work: key, outcome: "cancelled", jobId: job.id };
+  const failure = limitFailure(work, limit, now);
   return { type: "finish", work: key, outcome: "failed", jobId: job.id, failure };
 }

@@ -1,9 +1,16 @@
 import type { Replica, ReplicaState } from "../../sdk/schema/endpoint.ts";
 import type { Failure } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
+import { lifetimeMs } from "../cost/lifetime.ts";
+import { pricingOf } from "../cost/pricing.ts";
 import { changeEndpoint, findEndpoint, type EndpointDocument } from "../endpoints/records.ts";
 import { allowsChange } from "../records/state-table.ts";
-import { ENDPOINT_TABLE, nextEndpointState, type EndpointChange } from "../endpoints/transitions.ts";
+import {
+  ENDPOINT_TABLE,
+  isServing,
+  nextEndpointState,
+  type EndpointChange,
+} from "../endpoints/transitions.ts";
 import { serveJobId } from "../jobs/records.ts";
 import { nextReplicaState } from "../endpoints/replica-transitions.ts";
 import { intendJob } from "./effects-job.ts";
@@ -12,9 +19,23 @@ export async function addReplica(control: Control, name: string): Promise<void> 
   const before = await findEndpoint(control, name);
   if (before === undefined) return;
   const number = before.launches + 1;
-  const { revision } = before.endpoint;
+  const { revision, hardware, expiresAtMs } = before.endpoint;
+  const price = pricingOf(control).priceOf(hardware);
+  const maxLifetimeMs = lifetimeMs({
+    longestMs: control.config.maxLifetimeMs,
+    leftMs: expiresAtMs === undefined ? undefined : expiresAtMs - control.clock.now(),
+    hourlyUsd: price.hourlyUsd,
+  });
   const jobId = serveJobId(name, revision, number);
-  await intendJob(control, { id: jobId, kind: "serve", owner: name, attempt: number });
+  await intendJob(control, {
+    id: jobId,
+    kind: "serve",
+    owner: name,
+    attempt: number,
+    ...(hardware && { hardware }),
+    price,
+    ...(maxLifetimeMs !== undefined && { maxLifetimeMs }),
+  });
   await changeEndpoint(control, name, (current) => {
     if (current?.launches !== before.launches || current.endpoint.revision !== revision) return undefined;
     const replica: Replica = { jobId, state: "waiting", createdAtMs: control.clock.now() };
@@ -98,6 +119,20 @@ export async function failEndpoint(
     return { ...document, endpoint: { ...document.endpoint, startFailures, failure, desired: 0 } };
   });
 }
+
+/** Its longest life is over: the same as a stop, and it says why. */
+export async function expireEndpoint(control: Control, name: string): Promise<void> {
+  const now = control.clock.now();
+  await changeEndpoint(control, name, (current) => {
+    if (!current || !isServing(current.endpoint)) return undefined;
+    if (current.endpoint.expiresAtMs === undefined || current.endpoint.expiresAtMs > now) return undefined;
+    const notes = [...(current.endpoint.notes ?? []), LIFETIME_OVER];
+    const document = changed(current, "stop");
+    return { ...document, endpoint: { ...document.endpoint, desired: 0, notes } };
+  });
+}
+
+const LIFETIME_OVER = "It was stopped because its maxLifetimeMs was over; launch it again to go on.";
 
 export async function endpointStopped(control: Control, name: string): Promise<void> {
   await changeEndpoint(control, name, (current) =>

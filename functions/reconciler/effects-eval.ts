@@ -4,10 +4,12 @@ import type { Control } from "../control.ts";
 import { changeEval, evalStream, getEval, type EvalDocument } from "../evals/records.ts";
 import { summarize, type EvalScores } from "../evals/scores.ts";
 import { isTerminalEval, nextEvalState } from "../evals/transitions.ts";
+import { pricingOf } from "../cost/pricing.ts";
 import { evalJobId } from "../jobs/records.ts";
 import { intendJob } from "./effects-job.ts";
+import { countedEnd } from "./counted-end.ts";
 import { OUTCOME_CHANGES, type Outcome } from "./outcome.ts";
-import type { WorkKey } from "./views.ts";
+import type { Counts, WorkKey } from "./views.ts";
 
 const READ_ROWS = 1000;
 
@@ -15,7 +17,17 @@ export async function beginEvalAttempt(control: Control, key: WorkKey): Promise<
   const attempt = key.attempt + 1;
   const { endpoint } = await getEval(control, key.id);
   const id = evalJobId(key.id, attempt);
-  await intendJob(control, { id, kind: "eval", owner: key.id, attempt, endpoint });
+  const price = pricingOf(control).priceOf(undefined);
+  const { maxLifetimeMs } = control.config;
+  await intendJob(control, {
+    id,
+    kind: "eval",
+    owner: key.id,
+    attempt,
+    endpoint,
+    price,
+    ...(maxLifetimeMs !== undefined && { maxLifetimeMs }),
+  });
   await changeCurrent(control, key, (document) => {
     if (document.record.state !== "queued") return undefined;
     const { retryAtMs: _retryAtMs, ...rest } = document;
@@ -36,10 +48,11 @@ export async function requeueEval(
   key: WorkKey,
   failure: Failure,
   retryAtMs: number,
+  counts: Counts,
 ): Promise<void> {
   await changeCurrent(control, key, (document) => ({
     ...document,
-    losses: document.losses + 1,
+    ...countedEnd(document, counts),
     retryAtMs,
     record: { ...document.record, failure, state: nextEvalState(document.record.state, "requeue") },
   }));

@@ -2,6 +2,7 @@ import { SpotterError, type Failure } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
 import { changeJob, findJob, jobKey, type JobRecord } from "../jobs/records.ts";
 import { boundedFailure } from "../records/bounded-failure.ts";
+import { DEFAULT_LIFETIME_MS } from "../cost/lifetime.ts";
 import { newJobToken } from "../jobs/tokens.ts";
 
 const LOG_TAIL_LINES = 200;
@@ -9,7 +10,10 @@ const LOG_TAIL_LINES = 200;
 /** Writes down that a container will be started. Its token is made when it is. */
 export async function intendJob(
   control: Control,
-  job: Pick<JobRecord, "id" | "kind" | "owner" | "attempt" | "endpoint" | "resume">,
+  job: Pick<
+    JobRecord,
+    "id" | "kind" | "owner" | "attempt" | "endpoint" | "resume" | "hardware" | "price" | "maxLifetimeMs"
+  >,
 ): Promise<void> {
   if (await findJob(control, job.id)) return;
   const record: JobRecord = {
@@ -38,6 +42,8 @@ export async function launchJob(control: Control, jobId: string): Promise<boolea
         SPOTTER_JOB_ID: jobId,
         SPOTTER_JOB_TOKEN: token,
       },
+      ...(job.hardware && { hardware: job.hardware }),
+      maxLifetimeMs: job.maxLifetimeMs ?? DEFAULT_LIFETIME_MS,
     });
   } catch (cause) {
     const error = SpotterError.from(cause);

@@ -3,33 +3,54 @@ import type { RunEventBody } from "../../sdk/schema/event.ts";
 import type { Run } from "../../sdk/schema/run.ts";
 import { lastSoundCheckpoint } from "../checkpoints/sound.ts";
 import type { Control } from "../control.ts";
+import { lifetimeMs } from "../cost/lifetime.ts";
+import { pricingOf } from "../cost/pricing.ts";
+import { chargeBegun, chargeStarted, spendOf } from "../cost/spend.ts";
 import { trainJobId } from "../jobs/records.ts";
 import { paused } from "../runs/pause.ts";
-import { changeRun, moved, type RunDocument, type RunUpdate } from "../runs/records.ts";
+import {
+  changeRun,
+  findRun,
+  getRunSpec,
+  moved,
+  uncharged,
+  type RunDocument,
+  type RunUpdate,
+} from "../runs/records.ts";
 import { isTerminalRun } from "../runs/transitions.ts";
 import { withDeliveries } from "../webhooks/deliveries.ts";
 import { listWebhooks } from "../webhooks/every-run.ts";
 import { intendJob } from "./effects-job.ts";
+import { countedEnd } from "./counted-end.ts";
 import { OUTCOME_CHANGES, type Outcome } from "./outcome.ts";
-import type { WorkKey } from "./views.ts";
+import type { Counts, Limit, WorkKey } from "./views.ts";
 
 export async function beginRunAttempt(control: Control, key: WorkKey): Promise<void> {
   const attempt = key.attempt + 1;
   const { sound, damaged } = await lastSoundCheckpoint(control, key.id);
   const step = sound?.step ?? 0;
   const resume = sound && { resume: sound.id };
+  const { hardware } = await getRunSpec(control, key.id);
+  const price = pricingOf(control).priceOf(hardware);
+  const before = await findRun(control, key.id);
+  const maxLifetimeMs = before && lifetimeOf(control, before, price.hourlyUsd);
   await intendJob(control, {
     id: trainJobId(key.id, attempt),
     kind: "train",
     owner: key.id,
     attempt,
     ...resume,
+    ...(hardware && { hardware }),
+    price,
+    ...(maxLifetimeMs !== undefined && { maxLifetimeMs }),
   });
   await changeCurrent(control, key, (document) => {
     if (document.run.state !== "queued") return undefined;
     const { retryAtMs: _retryAtMs, progressAtMs: _progressAtMs, ...rest } = document;
     const { failure, stalledSinceMs: _stalled, ...run } = rest.run;
-    const update = moved({ ...rest, run }, "begin", { attempt, step, phase: undefined });
+    const charges = chargeBegun(rest.charges, attempt, price);
+    const begun = { ...rest, ...progressed(rest, step), charges, run };
+    const update = moved(begun, "begin", { attempt, step, phase: undefined });
     const event: RunEventBody = {
       type: "attempt",
       attempt,
@@ -43,8 +64,31 @@ export async function beginRunAttempt(control: Control, key: WorkKey): Promise<v
   });
 }
 
+/** With a new checkpoint since the last time, its container may be taken back as often again. */
+function progressed({ resumedAtStep = 0, preemptions }: RunDocument, step: number): Partial<RunDocument> {
+  if (step <= resumedAtStep) return {};
+  return { resumedAtStep: step, ...(preemptions !== undefined && { preemptions: 0 }) };
+}
+
+/** When the home has to end the next container of a run, should nobody be there to ask for it. */
+function lifetimeOf(control: Control, document: RunDocument, hourlyUsd: number): number | undefined {
+  const { run, durationMs, maxCostUsd, charges = [], pausedMs = 0 } = document;
+  const now = control.clock.now();
+  const workedMs = run.startedAtMs === undefined ? 0 : now - run.startedAtMs - pausedMs;
+  return lifetimeMs({
+    longestMs: control.config.maxLifetimeMs,
+    leftMs: durationMs === undefined ? undefined : durationMs - workedMs,
+    usdLeft: maxCostUsd === undefined ? undefined : maxCostUsd - spendOf(charges, now).usd,
+    hourlyUsd,
+  });
+}
+
 export async function noteRunStarted(control: Control, key: WorkKey): Promise<void> {
-  await changeCurrent(control, key, (document) => moved(document, "start", { waitingFor: undefined }));
+  const nowMs = control.clock.now();
+  await changeCurrent(control, key, (document) => {
+    const charges = chargeStarted(document.charges, key.attempt, nowMs);
+    return moved({ ...document, charges }, "start", { waitingFor: undefined });
+  });
 }
 
 export async function noteRunWorking(control: Control, key: WorkKey): Promise<void> {
@@ -58,11 +102,18 @@ export async function noteRunWaiting(control: Control, key: WorkKey, waitingFor:
   await changeCurrent(control, key, (document) => moved(document, "wait", { waitingFor }));
 }
 
-/** Its time is over: the same as a cancel, but it ends as failed with the code `timeout`. */
-export async function expireRun(control: Control, key: WorkKey): Promise<void> {
+/** Its time or its money is over: the same as a cancel, but it ends as failed with the code of the limit. */
+export async function expireRun(
+  control: Control,
+  key: WorkKey,
+  limit: Limit,
+  message: string,
+): Promise<void> {
   const cancelAtMs = control.clock.now();
+  const why = limit === "time" ? { expired: true } : { overBudget: true };
   await changeCurrent(control, key, (document) => ({
-    document: { ...document, expired: true, cancelAtMs, run: { ...document.run, cancelRequested: true } },
+    document: { ...document, ...why, cancelAtMs, run: { ...document.run, cancelRequested: true } },
+    events: [{ type: "log", level: "warn", message: `${message} It saves and ends.` }],
   }));
 }
 
@@ -71,10 +122,13 @@ export async function requeueRun(
   key: WorkKey,
   failure: Failure,
   retryAtMs: number,
+  counts: Counts,
 ): Promise<void> {
+  const nowMs = control.clock.now();
   await changeCurrent(control, key, (document) => {
     const fields: Partial<Run> = { waitingFor: undefined, phase: undefined, failure };
-    const update = moved({ ...document, losses: document.losses + 1, retryAtMs }, "requeue", fields);
+    const counted = { ...uncharged(document, nowMs), ...countedEnd(document, counts), retryAtMs };
+    const update = moved(counted, "requeue", fields);
     const message = `Attempt ${key.attempt} is over (${failure.code}: ${failure.message})`;
     return { ...update, events: [{ type: "log", level: "warn", message }, ...(update.events ?? [])] };
   });
@@ -91,7 +145,12 @@ export async function finishRun(
   await changeCurrent(control, key, (document) => {
     const { failure: _earlier, phase: _phase, waitingFor: _waitingFor, ...rest } = document.run;
     const { pauseRequested: _pause, stalledSinceMs: _stalled, ...run } = rest;
-    const update = moved({ ...document, run }, OUTCOME_CHANGES[outcome], { endedAtMs }, failure);
+    const update = moved(
+      { ...uncharged(document, endedAtMs), run },
+      OUTCOME_CHANGES[outcome],
+      { endedAtMs },
+      failure,
+    );
     return { ...update, document: withDeliveries(control, update.document, "run.ended", everyRun) };
   });
 }

@@ -4,6 +4,7 @@ import {
   addReplica,
   dropReplica,
   endpointStopped,
+  expireEndpoint,
   failEndpoint,
   probeReplica,
   replicaLost,
@@ -55,7 +56,7 @@ export async function execute(control: Control, stops: Stops, action: Action): P
       await noteRunWaiting(control, action.work, action.waitingFor);
       return false;
     case "expire":
-      await expireRun(control, action.work);
+      await expireRun(control, action.work, action.limit, action.message);
       return false;
     case "note-stalled":
       await noteRunStalled(control, action.work, action.sinceMs, action.message);
@@ -91,7 +92,8 @@ async function endAttempt(
   if (action.type === "finish") {
     await (work.kind === "train" ? finishRun : finishEval)(control, work, action.outcome, failure);
   } else if (failure) {
-    await (work.kind === "train" ? requeueRun : requeueEval)(control, work, failure, action.retryAtMs);
+    const { retryAtMs, counts } = action;
+    await (work.kind === "train" ? requeueRun : requeueEval)(control, work, failure, retryAtMs, counts);
   }
   if (jobId !== undefined) stops.stop(jobId, EXIT_GRACE_MS);
   return true;
@@ -130,6 +132,9 @@ async function executeForEndpoint(control: Control, stops: Stops, action: Endpoi
       stops.stop(action.jobId, EXIT_GRACE_MS);
       return true;
     }
+    case "expire-endpoint":
+      await expireEndpoint(control, name);
+      return true;
     case "endpoint-stopped":
       await endpointStopped(control, name);
       return true;

@@ -58,11 +58,23 @@ function lost(message: string): Failure {
   };
 }
 
+/** The platform took the container back, as it may with a spot one. */
+export const PREEMPTED: Failure = {
+  code: "preempted",
+  message: "The platform took its spot container back.",
+  hint: "The work goes on from its last checkpoint.",
+};
+
+export function wasPreempted({ container }: JobView): boolean {
+  return container.state === "exited" && container.reason === "preempted";
+}
+
 function exitFailure(reason: ContainerReason | "done", exitCode: number | null, logTail: string[]): Failure {
   if (reason === "oom") {
     const hint = "Use smaller batches or a smaller model, or give the machine more memory.";
     return { code: "container_out_of_memory", message: "The container ran out of memory.", hint, logTail };
   }
+  if (reason === "preempted") return { ...PREEMPTED, logTail };
   const how = exitCode === null ? "was killed" : `ended with exit code ${exitCode}`;
   const code: ErrorCode = reason === "user" ? "invalid_input" : "container_failed";
   return {

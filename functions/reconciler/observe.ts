@@ -19,6 +19,7 @@ export async function observe(control: Control): Promise<World> {
     live<RunDocument>(control, RUNS),
     live<EvalDocument>(control, EVALS),
     live<EndpointDocument>(control, ENDPOINTS),
+    control.fleet.look(),
   ]);
   const works = await Promise.all([
     ...runs.map((document) => runView(control, document)),
@@ -41,6 +42,10 @@ async function runView(control: Control, document: RunDocument): Promise<WorkVie
     isWorking: run.state === "running" || run.state === "saving",
     attempt: run.attempt,
     losses: document.losses,
+    preemptions: document.preemptions,
+    charges: document.charges,
+    maxCostUsd: document.maxCostUsd,
+    overBudget: document.overBudget ?? false,
     waitingFor: run.waitingFor,
     retryAtMs: document.retryAtMs,
     cancelAtMs: document.cancelAtMs,
@@ -65,6 +70,7 @@ async function evalView(control: Control, document: EvalDocument): Promise<WorkV
     isWorking: record.state === "running",
     attempt: record.attempt,
     losses: document.losses,
+    preemptions: document.preemptions,
     retryAtMs: document.retryAtMs,
     cancelAtMs: document.cancelAtMs,
     expired: false,
@@ -81,12 +87,12 @@ async function endpointView(control: Control, document: EndpointDocument): Promi
   const replicas = await Promise.all(
     endpoint.replicas.map(async ({ jobId, state }): Promise<ReplicaView> => {
       const job = await jobView(control, jobId);
-      const inFlight = control.load.inFlightOn(endpoint.name, jobId);
+      const inFlight = control.fleet.inFlightOn(endpoint.name, { jobId, state });
       return { state, revision: revisions[jobId] ?? 0, inFlight, job };
     }),
   );
-  const { name, state, desired, revision, startFailures } = endpoint;
-  return { name, state, desired, revision, startFailures, retryAtMs, replicas };
+  const { name, state, desired, revision, startFailures, expiresAtMs } = endpoint;
+  return { name, state, desired, revision, startFailures, retryAtMs, expiresAtMs, replicas };
 }
 
 async function jobView(control: Control, id: string): Promise<JobView> {
@@ -99,5 +105,7 @@ async function jobView(control: Control, id: string): Promise<JobView> {
     address: job?.address,
     exit: job?.exit,
     container,
+    spot: job?.price?.spot,
+    maxLifetimeMs: job?.maxLifetimeMs,
   };
 }

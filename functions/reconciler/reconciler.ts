@@ -13,6 +13,8 @@ const GAP_MS = 4 * SWEEP_EVERY_MS;
 const MAX_START_FAILURES = 3;
 /** Weights of a large model take minutes to load; one that still beats after this hangs. */
 const REPLICA_START_MS = 15 * 60_000;
+/** A spot market that is this bad needs somebody to look. */
+const MAX_PREEMPTIONS = 20;
 const CANCEL_GRACE_MS = 60_000;
 
 export interface Reconciler {
@@ -68,6 +70,7 @@ export function createReconciler(control: Control): Reconciler {
     return {
       leaseMs,
       maxAttempts,
+      maxPreemptions: MAX_PREEMPTIONS,
       maxStartFailures: MAX_START_FAILURES,
       startMs: REPLICA_START_MS,
       cancelGraceMs: CANCEL_GRACE_MS,

@@ -1,3 +1,4 @@
+import type { Charge } from "../../sdk/schema/cost.ts";
 import type { EndpointState, ReplicaState } from "../../sdk/schema/endpoint.ts";
 import type { Failure } from "../../sdk/schema/errors.ts";
 import type { ContainerKind, ContainerState } from "../ports/containers.ts";
@@ -12,7 +13,14 @@ export interface JobView {
   address?: string;
   exit?: { outcome: Outcome; failure?: Failure };
   container: ContainerState;
+  /** The platform may take its container back. */
+  spot?: boolean;
+  /** Its home ends it after this long. */
+  maxLifetimeMs?: number;
 }
+
+/** What ends a run that would go on. */
+export type Limit = "time" | "budget";
 
 /** A run or an eval that has not ended. */
 export interface WorkView {
@@ -25,6 +33,8 @@ export interface WorkView {
   attempt: number;
   /** Attempts that were lost or failed in a way worth another try. */
   losses: number;
+  /** Attempts whose spot container was taken back since it last got to a new checkpoint. */
+  preemptions?: number;
   waitingFor?: string;
   retryAtMs?: number;
   cancelAtMs?: number;
@@ -37,6 +47,10 @@ export interface WorkView {
   /** The time limit that the run was given, and whether it was told so. */
   durationMs?: number;
   expired: boolean;
+  /** What its containers cost, what they may cost together, and whether it was told that this is over. */
+  charges?: Charge[];
+  maxCostUsd?: number;
+  overBudget?: boolean;
   /** When its first attempt began to run. */
   workingSinceMs?: number;
   /** The job of the current attempt; absent before the first. */
@@ -59,6 +73,8 @@ export interface EndpointView {
   revision: number;
   startFailures: number;
   retryAtMs?: number;
+  /** It is stopped then, whatever it does. */
+  expiresAtMs?: number;
   replicas: ReplicaView[];
 }
 
@@ -72,6 +88,8 @@ export interface World {
 export interface Policy {
   leaseMs: number;
   maxAttempts: number;
+  /** How often its container may be taken back before a run gives up, without a new checkpoint in between. */
+  maxPreemptions: number;
   maxStartFailures: number;
   /** Time a replica has from its start until it is ready. */
   startMs: number;
@@ -87,10 +105,10 @@ export type Action =
   | { type: "note-started"; jobId: string; work?: WorkKey }
   | { type: "note-working"; work: WorkKey }
   | { type: "note-waiting"; work: WorkKey; waitingFor: string }
-  | { type: "expire"; work: WorkKey }
+  | { type: "expire"; work: WorkKey; limit: Limit; message: string }
   | { type: "note-stalled"; work: WorkKey; sinceMs: number; message: string }
   | { type: "pause"; work: WorkKey; jobId: string }
-  | { type: "requeue"; work: WorkKey; jobId: string; failure: Failure; retryAtMs: number }
+  | { type: "requeue"; work: WorkKey; jobId: string; failure: Failure; retryAtMs: number; counts: Counts }
   | {
       type: "finish";
       work: WorkKey;
@@ -106,8 +124,12 @@ export type Action =
   | { type: "drop-replica"; endpoint: string; jobId: string }
   | { type: "replica-lost"; endpoint: string; jobId: string; failure: Failure; retryAtMs: number }
   | { type: "fail-endpoint"; endpoint: string; jobId: string; failure: Failure }
+  | { type: "expire-endpoint"; endpoint: string }
   | { type: "endpoint-stopped"; endpoint: string }
   | { type: "stop-container"; jobId: string; graceMs: number };
+
+/** What the end of an attempt counts as, against the limit of its sort. */
+export type Counts = "loss" | "preemption" | "nothing";
 
 export interface WorkKey {
   kind: "train" | "eval";

@@ -1,6 +1,6 @@
 import type { Run } from "../../sdk/schema/run.ts";
 import type { Control } from "../control.ts";
-import { changeRun, getRun } from "./records.ts";
+import { changeRun, getRun, shownRun } from "./records.ts";
 import { isTerminalRun } from "./transitions.ts";
 
 /** Asks a run to save and end. A run that has ended stays as it is. */
@@ -12,5 +12,5 @@ export async function cancelRun(control: Control, id: string): Promise<Run> {
     return { document: { ...current, run, cancelAtMs: control.clock.now() } };
   });
   control.wake();
-  return document?.run ?? (await getRun(control, id)).run;
+  return shownRun(document ?? (await getRun(control, id)), control.clock.now());
 }

@@ -6,6 +6,7 @@ import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import { checkWebhooks } from "../webhooks/deliveries.ts";
 import { getCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
+import { estimateRun, estimateText } from "../cost/estimate-run.ts";
 import { checkDataset } from "../datasets/datasets.ts";
 import { launchOnce } from "../records/launch-once.ts";
 import { putFirst } from "../records/update.ts";
@@ -50,11 +51,17 @@ async function accept(control: Control, id: string, given: RunSpec): Promise<Run
   }
   if (spec.webhooks) await checkWebhooks(control, spec.webhooks);
   if (spec.startFrom) await checkStart(control, spec, spec.startFrom.checkpoint);
+  const { notes, ...estimate } = await estimateRun(control, spec);
   const warnings = spec.rewards ? await checkRewards(control, spec.rewards, spec.dataset.sha256) : [];
 
+  warnings.push(...notes);
+  const facts = estimate.hourlyUsd > 0 ? [estimateText({ ...estimate, notes })] : [];
   if (safe !== given) warnings.push("The value of a secret stood in the spec; it was replaced.");
   const stored = await putFirst<RunSpecDocument>(control.store, runSpecKey(id), { v: 1, spec });
-  const document = newDocument(control, id, stored.spec, warnings);
+  const document = newDocument(control, id, stored.spec, [
+    ...facts.map((message) => ({ type: "log" as const, level: "info" as const, message })),
+    ...warnings.map((message) => ({ type: "log" as const, level: "warn" as const, message })),
+  ]);
   return accepted(control, await putFirst(control.store, runKey(id), document, indexesOf(document)));
 }
 
@@ -82,7 +89,7 @@ async function checkStart(control: Control, spec: RunSpec, id: string): Promise<
   );
 }
 
-function newDocument(control: Control, id: string, spec: RunSpec, warnings: string[]): RunDocument {
+function newDocument(control: Control, id: string, spec: RunSpec, told: RunEventBody[]): RunDocument {
   const run: Run = {
     v: 1,
     id,
@@ -103,11 +110,9 @@ function newDocument(control: Control, id: string, spec: RunSpec, warnings: stri
     run,
     losses: 0,
     ...(spec.limits.durationMs !== undefined && { durationMs: spec.limits.durationMs }),
+    ...(spec.limits.maxCostUsd !== undefined && { maxCostUsd: spec.limits.maxCostUsd }),
     ...(spec.limits.stallMs !== undefined && { stallMs: spec.limits.stallMs }),
     ...(spec.webhooks !== undefined && { webhooks: spec.webhooks }),
-    outbox: outbox(control, 1, [
-      { type: "state", state: "queued" },
-      ...warnings.map((message): RunEventBody => ({ type: "log", level: "warn", message })),
-    ]),
+    outbox: outbox(control, 1, [{ type: "state", state: "queued" }, ...told]),
   };
 }

@@ -3,7 +3,7 @@ import { pageQuery } from "../../sdk/schema/common.ts";
 import { runState, type Run } from "../../sdk/schema/run.ts";
 import type { Control } from "../control.ts";
 import type { QueryPage } from "../ports/store.ts";
-import { RUNS, type RunDocument } from "./records.ts";
+import { RUNS, shownRun, type RunDocument } from "./records.ts";
 
 export const listQuery = z.extend(pageQuery, {
   state: z.optional(runState),
@@ -28,7 +28,7 @@ export async function listRuns(
   for (;;) {
     const page = await pageOfRuns(control, state, archived === "true", after, limit - items.length);
     for (const { value } of page.items)
-      if (isListed(value, state, tag, archived === "true")) items.push(value.run);
+      if (isListed(value, state, tag, archived === "true")) items.push(shownRun(value, control.clock.now()));
     after = page.next;
     lookedAt += page.items.length;
     if (after === undefined || items.length >= limit || lookedAt >= MAX_LOOKED_AT)

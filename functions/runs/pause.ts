@@ -1,7 +1,15 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Run } from "../../sdk/schema/run.ts";
 import type { Control } from "../control.ts";
-import { changeRun, getRun, moved, type RunDocument, type RunUpdate } from "./records.ts";
+import {
+  changeRun,
+  getRun,
+  moved,
+  shownRun,
+  uncharged,
+  type RunDocument,
+  type RunUpdate,
+} from "./records.ts";
 import { isTerminalRun } from "./transitions.ts";
 
 /** Asks a run to save a checkpoint and let go of its container. One that waits is paused at once. */
@@ -20,7 +28,7 @@ export async function pauseRun(control: Control, id: string): Promise<Run> {
     };
   });
   control.wake();
-  return document?.run ?? (await getRun(control, id)).run;
+  return shownRun(document ?? (await getRun(control, id)), control.clock.now());
 }
 
 /** Lets a paused run go on from its last checkpoint. One that goes on already stays as it is. */
@@ -44,12 +52,13 @@ export async function resumeRun(control: Control, id: string): Promise<Run> {
     const fresh: RunDocument = {
       ...rest,
       losses: 0,
+      preemptions: 0,
       pausedMs: (rest.pausedMs ?? 0) + nowMs - (pausedAtMs ?? nowMs),
     };
     return moved(fresh, "resume");
   });
   control.wake();
-  return document?.run ?? (await getRun(control, id)).run;
+  return shownRun(document ?? (await getRun(control, id)), control.clock.now());
 }
 
 /** A run as it is once it has paused. */
@@ -62,7 +71,9 @@ export function paused(control: Control, document: RunDocument): RunUpdate {
     phase: _phase,
     ...run
   } = rest.run;
-  return moved({ ...rest, run, pausedAtMs: control.clock.now() }, "pause", { waitingFor: undefined });
+  const nowMs = control.clock.now();
+  const next = { ...uncharged(rest, nowMs), run, pausedAtMs: nowMs };
+  return moved(next, "pause", { waitingFor: undefined });
 }
 
 function conflict(run: Run, what: string, hint: string): SpotterError {

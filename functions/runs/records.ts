@@ -1,8 +1,10 @@
+import type { Charge } from "../../sdk/schema/cost.ts";
 import { SpotterError, type Failure } from "../../sdk/schema/errors.ts";
 import type { RunEventBody } from "../../sdk/schema/event.ts";
 import type { Run, RunDetail } from "../../sdk/schema/run.ts";
 import type { RunSpec, Webhook } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
+import { chargesEnded, spendOf } from "../cost/spend.ts";
 import type { DocumentKey, IndexEntry } from "../ports/store.ts";
 import { update } from "../records/update.ts";
 import { isTerminalRun, nextRunState, type RunChange } from "./transitions.ts";
@@ -13,6 +15,14 @@ export interface RunDocument {
   run: Run;
   /** Attempts that were lost or failed in a way worth another try. */
   losses: number;
+  /** Attempts whose spot container was taken back since the run last got to a new checkpoint. */
+  preemptions?: number;
+  /** The step that the current attempt began behind. */
+  resumedAtStep?: number;
+  /** What its containers cost and when they ran; see `spendOf`. */
+  charges?: Charge[];
+  /** The run is asked to stop when it has cost this much. */
+  maxCostUsd?: number;
   /** The next attempt does not begin before this time. */
   retryAtMs?: number;
   /** The run is asked to stop when it works longer than this. */
@@ -33,6 +43,8 @@ export interface RunDocument {
   deletedAtMs?: number;
   /** Its time was over; this is why it is being cancelled. */
   expired?: boolean;
+  /** It cost as much as it may; this is why it is being cancelled. */
+  overBudget?: boolean;
   /** Written together with the state; appended to the stream right after, and again by whoever reads it. */
   outbox?: { batchId: string; events: StreamedEvent[] };
 }
@@ -96,9 +108,27 @@ export async function getRunSpec(control: Control, id: string): Promise<RunSpec>
 }
 
 export async function runDetail(control: Control, id: string): Promise<RunDetail> {
-  const { run } = await getRun(control, id);
+  const document = await getRun(control, id);
   const spec = await getRunSpec(control, id);
-  return { run, spec, url: `${control.config.publicUrl()}/ui/runs/${encodeURIComponent(id)}` };
+  const run = shownRun(document, control.clock.now());
+  const { charges } = document;
+  return {
+    run,
+    spec,
+    ...(charges && { charges }),
+    url: `${control.config.publicUrl()}/ui/runs/${encodeURIComponent(id)}`,
+  };
+}
+
+/** A run as people see it: with what it has cost by now. */
+export function shownRun({ run, charges }: RunDocument, now: number): Run {
+  return charges === undefined ? run : { ...run, spend: spendOf(charges, now) };
+}
+
+/** Its container is over: nothing is charged from now on. */
+export function uncharged<T extends Pick<RunDocument, "charges">>(document: T, nowMs: number): T {
+  const { charges } = document;
+  return charges === undefined ? document : { ...document, charges: chargesEnded(charges, nowMs) };
 }
 
 export interface RunUpdate {

@@ -1,11 +1,13 @@
 import * as z from "zod/mini";
 import { checkpoint } from "../../sdk/schema/checkpoint.ts";
+import { estimate } from "../../sdk/schema/cost.ts";
 import { nonNegativeInt, pageOf } from "../../sdk/schema/common.ts";
 import { rollout } from "../../sdk/schema/rollout.ts";
 import { run as runSchema, runDetail as runDetailSchema } from "../../sdk/schema/run.ts";
 import { runSpec } from "../../sdk/schema/run-spec.ts";
 import { listCheckpoints } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
+import { estimateRun } from "../cost/estimate-run.ts";
 import { logRoute } from "../http/logs.ts";
 import { route, type Route } from "../http/route.ts";
 import { launchRun } from "./launch.ts";
@@ -27,6 +29,15 @@ export function runRoutes(control: Control): Route[] {
       status: 201,
       isLaunch: true,
       handle: ({ body, launchKey }) => launchRun(control, body, launchKey),
+    }),
+    route({
+      method: "post",
+      path: "/runs/estimate",
+      access: "write",
+      summary: "What a run would take and cost; launches nothing",
+      body: runSpec,
+      response: estimate,
+      handle: ({ body }) => estimateRun(control, body),
     }),
     route({
       method: "get",

@@ -1,7 +1,7 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Run, UpdateRun } from "../../sdk/schema/run.ts";
 import type { Control } from "../control.ts";
-import { changeRun, getRun } from "./records.ts";
+import { changeRun, getRun, shownRun } from "./records.ts";
 import { isTerminalRun } from "./transitions.ts";
 
 /** Changes what people say about a run; how it goes on is not touched. */
@@ -24,7 +24,7 @@ export async function updateRun(control: Control, id: string, update: UpdateRun)
       },
     };
   });
-  return document?.run ?? (await getRun(control, id)).run;
+  return shownRun(document ?? (await getRun(control, id)), control.clock.now());
 }
 
 function stillGoing(run: Run): SpotterError {

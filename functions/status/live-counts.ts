@@ -1,7 +1,12 @@
 import { RUN_STATES } from "../../sdk/schema/run.ts";
+import type { Spend } from "../../sdk/schema/cost.ts";
 import type { Status } from "../../sdk/schema/status.ts";
 import type { Control } from "../control.ts";
+import { chargeOf } from "../cost/endpoint-spend.ts";
+import { spendOf } from "../cost/spend.ts";
 import { ENDPOINTS, type EndpointDocument } from "../endpoints/records.ts";
+import { EVALS, type EvalDocument } from "../evals/records.ts";
+import { evalJobId, findJob } from "../jobs/records.ts";
 import { collect } from "../records/update.ts";
 import { RUNS, type RunDocument } from "../runs/records.ts";
 
@@ -16,18 +21,38 @@ export async function runCounts(control: Control): Promise<Pick<Status, "runs" |
   };
 }
 
+/** What all that is alive now costs, runs with their earlier attempts. */
+export async function liveSpend(control: Control): Promise<Spend> {
+  const { runs, evals, endpoints } = await liveRecords(control);
+  const jobs = await Promise.all([
+    ...evals.map(({ record }) => findJob(control, evalJobId(record.id, record.attempt))),
+    ...endpoints.flatMap(({ endpoint }) => endpoint.replicas.map(({ jobId }) => findJob(control, jobId))),
+  ]);
+  const charges = [
+    ...runs.flatMap((document) => document.charges ?? []),
+    ...jobs.flatMap((job) => (job === undefined ? [] : chargeOf(job))),
+  ];
+  return spendOf(charges, control.clock.now());
+}
+
 /** How many runs and evals have work to do, and how many endpoints are or are becoming alive. */
 export async function liveCounts(control: Control): Promise<{ works: number; endpoints: number }> {
-  const live = <T>(partition: string) =>
-    collect<T>((after) => control.store.queryIndex<T>("live", partition, { after, limit: 1000 }));
-  const [runs, evals, endpoints] = await Promise.all([
-    live<RunDocument>(RUNS),
-    live("evals"),
-    live<EndpointDocument>(ENDPOINTS),
-  ]);
+  const { runs, evals, endpoints } = await liveRecords(control);
   // A paused run waits for people: nothing needs to be kept up for it.
   const active = runs.filter(({ run }) => run.state !== "paused");
   // Nobody launched these: while they sleep, nobody waits for them.
   const kept = endpoints.filter(({ endpoint }) => !endpoint.implicit || endpoint.desired > 0);
   return { works: active.length + evals.length, endpoints: kept.length };
+}
+
+/** Everything that has not settled. */
+async function liveRecords(control: Control) {
+  const live = <T>(partition: string) =>
+    collect<T>((after) => control.store.queryIndex<T>("live", partition, { after, limit: 1000 }));
+  const [runs, evals, endpoints] = await Promise.all([
+    live<RunDocument>(RUNS),
+    live<EvalDocument>(EVALS),
+    live<EndpointDocument>(ENDPOINTS),
+  ]);
+  return { runs, evals, endpoints };
 }

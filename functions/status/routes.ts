@@ -3,7 +3,7 @@ import { health, status } from "../../sdk/schema/status.ts";
 import type { Control } from "../control.ts";
 import { isServing } from "../endpoints/transitions.ts";
 import { route, type Route } from "../http/route.ts";
-import { liveCounts, runCounts } from "./live-counts.ts";
+import { liveCounts, liveSpend, runCounts } from "./live-counts.ts";
 
 export function statusRoutes(control: Control): Route[] {
   return [
@@ -31,6 +31,7 @@ export function statusRoutes(control: Control): Route[] {
           activeRuns: works,
           ...(await runCounts(control)),
           endpoints: control.routes.all().filter(isServing).length,
+          spend: await liveSpend(control),
           notes: control.config.notes,
         };
       },

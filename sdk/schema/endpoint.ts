@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
-import { nonNegativeInt, recordName, timestampMs } from "./common.ts";
+import { nonNegativeInt, positiveInt, recordName, timestampMs } from "./common.ts";
+import { spend } from "./cost.ts";
 import { failure } from "./errors.ts";
+import { hardware } from "./hardware.ts";
 import { checkpointId, modelRef } from "./model.ts";
 import { scalingSettings } from "./scaling.ts";
 
@@ -23,8 +25,12 @@ export const launchEndpoint = z.strictObject({
   /** Replace an endpoint of this name that has another identity, or restart the same one. */
   recreate: z._default(z.boolean(), false),
   engine: z._default(z.enum(["onnx"]), "onnx"),
+  /** What each replica runs on where there is a choice; part of the identity. Absent: processors. */
+  hardware: z.optional(hardware),
   /** What is given changes an endpoint that exists; what is absent stays as it is there. */
   scaling: z.optional(scalingSettings),
+  /** It is stopped this long after its last launch, however busy it is. Absent: never. */
+  maxLifetimeMs: z.optional(positiveInt),
 });
 export type LaunchEndpoint = z.infer<typeof launchEndpoint>;
 export type LaunchEndpointInput = z.input<typeof launchEndpoint>;
@@ -52,6 +58,7 @@ export const endpoint = z.object({
   model: modelRef,
   checkpoint: z.optional(checkpointId),
   engine: z.enum(["onnx"]),
+  hardware: z.optional(hardware),
   public: z.boolean(),
   /** Launched because somebody chatted with its checkpoint by name, not by a launch. */
   implicit: z.optional(z.boolean()),
@@ -66,6 +73,12 @@ export const endpoint = z.object({
   /** Containers that ended on their own since the last ready one; past a limit the endpoint fails. */
   startFailures: nonNegativeInt,
   failure: z.optional(failure),
+  /** When it will be stopped, whatever it does then. */
+  expiresAtMs: z.optional(timestampMs),
+  /** What one should know about how it runs, in words. */
+  notes: z.optional(z.array(z.string())),
+  /** What all its replicas have cost until this was read. Left out of lists. */
+  spend: z.optional(spend),
   createdAtMs: timestampMs,
   readyAtMs: z.optional(timestampMs),
   /** OpenAI base URL (`.../v1`). */

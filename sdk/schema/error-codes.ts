@@ -32,6 +32,7 @@ export const ERROR_CODES = {
   payload_too_large: "user",
   route_unsupported: "user", // the route exists, but not for this engine or not here
   method_not_allowed: "user", // the route exists, but not for this verb
+  budget_exceeded: "user", // a run cost as much as it may; its checkpoints are kept
   quota_exhausted: "user", // the key's tokens of this month are used up
   port_busy: "user", // the daemon's port belongs to another program
   state_locked: "user", // another daemon owns the state folder
@@ -45,6 +46,7 @@ export const ERROR_CODES = {
   chat_template_failed: "user", // the chat template of the model does not take these messages
   // Capacity: the same call may work later
   capacity: "capacity",
+  preempted: "capacity", // the platform took a spot container back
   queue_full: "capacity",
   rate_limited: "capacity", // the key's requests or tokens of this minute are used up
   endpoint_not_ready: "capacity",

@@ -118,6 +118,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   quota_exhausted: 429,
   hub_rate_limited: 429,
   capacity: 503,
+  preempted: 503,
   endpoint_not_ready: 503,
   disk_full: 507,
   aws_throttled: 503,

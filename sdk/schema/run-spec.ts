@@ -9,6 +9,7 @@ import {
   runTags,
   sha256,
 } from "./common.ts";
+import { hardware } from "./hardware.ts";
 import { checkpointId, modelRef } from "./model.ts";
 
 /** Sequences of one step: all are in memory at once. */
@@ -155,9 +156,13 @@ export const runSpec = z
     trainer: trainerSpec,
     startFrom: z.optional(startPoint),
     engine: z._default(z.enum(["onnx"]), "onnx"),
+    /** What it trains on where there is a choice. Absent: the processors of the home's usual container. */
+    hardware: z.optional(hardware),
     limits: z.prefault(
       z.strictObject({
         durationMs: z.optional(positiveInt),
+        /** When its containers have cost this much it saves a checkpoint and ends as failed: `budget_exceeded`. */
+        maxCostUsd: z.optional(z.number().check(z.gt(0))),
         /** Without progress for this long a run counts as stalled, for twice as long its attempt as lost. */
         stallMs: z.optional(positiveInt),
       }),

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { displayNameOrEmpty, nonNegativeInt, runTags, timestampMs } from "./common.ts";
+import { charge, spend } from "./cost.ts";
 import { failure } from "./errors.ts";
 import { runSpec } from "./run-spec.ts";
 
@@ -57,6 +58,8 @@ export const run = z.object({
   /** Not in lists unless asked for. */
   archived: z.optional(z.boolean()),
   failure: z.optional(failure),
+  /** What its containers have cost until this was read. Absent before the first. */
+  spend: z.optional(spend),
   /** Latest value of each metric. */
   metrics: z.record(z.string(), z.number()),
   createdAtMs: timestampMs,
@@ -76,7 +79,13 @@ export const updateRun = z.strictObject({
 export type UpdateRun = z.infer<typeof updateRun>;
 
 /** The full record: the summary, its spec and where to look at it. */
-export const runDetail = z.object({ run, spec: runSpec, url: z.string() });
+export const runDetail = z.object({
+  run,
+  spec: runSpec,
+  url: z.string(),
+  /** Its containers, with what they cost. */
+  charges: z.optional(z.array(charge)),
+});
 export type RunDetail = z.infer<typeof runDetail>;
 
 export const TERMINAL_RUN_STATES: readonly RunState[] = ["succeeded", "failed", "cancelled"];

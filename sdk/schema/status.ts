@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { spend } from "./cost.ts";
 import { runState } from "./run.ts";
 
 /** `GET /health`: open to everyone, says nothing secret. */
@@ -16,6 +17,8 @@ export const status = z.object({
   /** All runs by state, those that have ended too; states without any are left out. Archived ones count apart. */
   runs: z.optional(z.partialRecord(runState, z.number())),
   archivedRuns: z.optional(z.number()),
+  /** What everything that is alive now has cost since it began, and what an hour of it costs. */
+  spend: z.optional(spend),
   /** Limits that this platform enforces in another way than Linux, in words. */
   notes: z.array(z.string()),
 });

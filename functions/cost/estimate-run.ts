@@ -1,0 +1,44 @@
+import type { Estimate, Price } from "../../sdk/schema/cost.ts";
+import type { RunSpec } from "../../sdk/schema/run-spec.ts";
+import type { Control } from "../control.ts";
+import { getRunSpec, RUNS, type RunDocument } from "../runs/records.ts";
+import { estimateCost, tokensPerStep, type EstimateFacts } from "./estimate.ts";
+import { hardwareNotes, pricingOf } from "./pricing.ts";
+import { secondsOf } from "./spend.ts";
+
+/** Runs looked at for one that tells how long another takes. */
+const MAX_LOOKED_AT = 50;
+
+/** What a run would take and cost here. */
+export async function estimateRun(control: Control, spec: RunSpec): Promise<Estimate> {
+  const pricing = pricingOf(control);
+  const price = pricing.priceOf(spec.hardware);
+  const measured = await measure(control, spec, price);
+  return estimateCost(spec, { price, measured, notes: hardwareNotes(pricing, spec) });
+}
+
+/** The newest run that did the same work on the same instance, with all that its steps needed. */
+async function measure(control: Control, spec: RunSpec, price: Price): Promise<EstimateFacts["measured"]> {
+  const page = await control.store.query<RunDocument>(RUNS, { reverse: true, limit: MAX_LOOKED_AT });
+  const now = control.clock.now();
+  for (const { value: document } of page.items) {
+    const { run, charges = [] } = document;
+    const isAlike = run.model === spec.model.name && run.kind === spec.kind && run.step > 0;
+    if (!isAlike || document.deletedAtMs !== undefined) continue;
+    const seconds = secondsOf(charges, now);
+    if (seconds <= 0 || charges.some(({ instance }) => instance !== price.instance)) continue;
+    const earlier = await getRunSpec(control, run.id);
+    if (earlier.adapter.kind !== spec.adapter.kind) continue;
+    return { runId: run.id, tokensPerS: (run.step * tokensPerStep(earlier)) / seconds };
+  }
+  return undefined;
+}
+
+/** An estimate in one line. */
+export function estimateText({ seconds, usd, low, high, instance, basis }: Estimate): string {
+  const hours = (value: number) => (value / 3_600).toPrecision(2);
+  return (
+    `Estimated: ${hours(seconds)} h (${hours(low.seconds)} to ${hours(high.seconds)}) and $${usd.toFixed(2)} ` +
+    `($${low.usd.toFixed(2)} to $${high.usd.toFixed(2)}) on ${instance}. ${basis.text}`
+  );
+}
