@@ -2,8 +2,11 @@ import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import type { StackConfig } from "../config.ts";
 
-/** A document is in at most this many indexes at a time; each is a pair of attributes of its item. */
-const INDEXES = ["index1", "index2"] as const;
+/**
+ * A document is in at most this many indexes at a time (a run: by its state, while it lives, and while
+ * somebody is to be told of it); each is a pair of attributes of its item.
+ */
+const INDEXES = ["index1", "index2", "index3"] as const;
 
 /** Documents, index entries and streams: one table, paid by use. */
 export class StateTable extends pulumi.ComponentResource {

@@ -1,0 +1,190 @@
+import type {
+  AttributeValue,
+  DynamoDBClient,
+  DynamoDBClientConfig,
+  QueryCommandInput,
+  UpdateItemCommandInput,
+} from "@aws-sdk/client-dynamodb";
+import { SpotterError } from "../../../sdk/schema/errors.ts";
+import { isConditionFailed, tableError } from "./errors.ts";
+import type * as sdkModule from "./sdk.ts";
+
+export type Item = Record<string, AttributeValue>;
+
+/** The key of an item as the table has it. */
+export interface ItemKey {
+  pk: string;
+  sk: string;
+}
+
+export interface Condition {
+  expression: string;
+  names?: Record<string, string>;
+  values?: Item;
+}
+
+export interface TableOptions {
+  table: string;
+  /** Default: the environment's. */
+  region?: string;
+  /** Default: that of AWS, or what AWS_ENDPOINT_URL says. */
+  endpoint?: string;
+  /** Used instead of an own one, and left open on close. */
+  client?: DynamoDBClient;
+}
+
+export type RangeQuery = Pick<
+  QueryCommandInput,
+  | "ExclusiveStartKey"
+  | "ExpressionAttributeNames"
+  | "ExpressionAttributeValues"
+  | "IndexName"
+  | "KeyConditionExpression"
+  | "Limit"
+  | "ProjectionExpression"
+  | "ScanIndexForward"
+  | "Select"
+>;
+
+/** With the waits between them at most half a minute, then the caller is told. */
+const MAX_ATTEMPTS = 6;
+
+type Sdk = typeof sdkModule;
+
+/** The five requests that the store makes of its table; every failure but a lost condition is a SpotterError. */
+export class Table {
+  readonly name: string;
+  readonly #options: TableOptions;
+  #opened: Promise<{ sdk: Sdk; client: DynamoDBClient }> | undefined;
+
+  constructor(options: TableOptions) {
+    this.name = options.table;
+    this.#options = options;
+  }
+
+  async get(key: ItemKey): Promise<Item | undefined> {
+    const input = { TableName: this.name, Key: keyItem(key), ConsistentRead: true };
+    const { Item } = await this.#send((sdk, client) => client.send(new sdk.GetItemCommand(input)));
+    return Item;
+  }
+
+  /** False if there is an item under that key already. */
+  async putNew(item: Item): Promise<boolean> {
+    const input = { TableName: this.name, Item: item, ConditionExpression: "attribute_not_exists(pk)" };
+    return this.#unlessConditionFails((sdk, client) => client.send(new sdk.PutItemCommand(input)));
+  }
+
+  /** The attributes asked for by `returning`, or undefined if the condition does not hold. */
+  async update(
+    key: ItemKey,
+    change: Condition & { condition: string; returning: UpdateItemCommandInput["ReturnValues"] },
+  ): Promise<Item | undefined> {
+    const input: UpdateItemCommandInput = {
+      TableName: this.name,
+      Key: keyItem(key),
+      UpdateExpression: change.expression,
+      ConditionExpression: change.condition,
+      ExpressionAttributeNames: change.names,
+      ExpressionAttributeValues: change.values,
+      ReturnValues: change.returning,
+    };
+    let attributes: Item = {};
+    const isDone = await this.#unlessConditionFails(async (sdk, client) => {
+      attributes = (await client.send(new sdk.UpdateItemCommand(input))).Attributes ?? {};
+    });
+    return isDone ? attributes : undefined;
+  }
+
+  /** False if the condition does not hold. */
+  async delete(key: ItemKey, condition?: Condition): Promise<boolean> {
+    const input = {
+      TableName: this.name,
+      Key: keyItem(key),
+      ConditionExpression: condition?.expression,
+      ExpressionAttributeNames: condition?.names,
+      ExpressionAttributeValues: condition?.values,
+    };
+    return this.#unlessConditionFails((sdk, client) => client.send(new sdk.DeleteItemCommand(input)));
+  }
+
+  /** One answer of at most 1 MB; what follows it begins at `LastEvaluatedKey`. An index cannot be read consistently. */
+  async query(query: RangeQuery) {
+    const input = { TableName: this.name, ConsistentRead: query.IndexName === undefined, ...query };
+    return this.#send((sdk, client) => client.send(new sdk.QueryCommand(input)));
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    if (this.#options.client === undefined) (await opened?.catch(() => undefined))?.client.destroy();
+  }
+
+  async #unlessConditionFails(
+    send: (sdk: Sdk, client: DynamoDBClient) => Promise<unknown>,
+  ): Promise<boolean> {
+    try {
+      await this.#send(send);
+      return true;
+    } catch (error) {
+      if (isConditionFailed(error)) return false;
+      throw error;
+    }
+  }
+
+  async #send<T>(send: (sdk: Sdk, client: DynamoDBClient) => Promise<T>): Promise<T> {
+    try {
+      this.#opened ??= open(this.#options);
+      const { sdk, client } = await this.#opened;
+      return await send(sdk, client);
+    } catch (error) {
+      throw isConditionFailed(error) ? error : tableError(error, this.name);
+    }
+  }
+}
+
+export function keyItem({ pk, sk }: ItemKey): { pk: AttributeValue; sk: AttributeValue } {
+  return { pk: { S: pk }, sk: { S: sk } };
+}
+
+/** A text or number attribute; "" where the item has none. */
+export function textOf(item: Item, name: string): string {
+  return item[name]?.S ?? item[name]?.N ?? "";
+}
+
+/** Every page of a query, to its end. */
+export async function* pagesOf(table: Table, query: RangeQuery) {
+  let start = query.ExclusiveStartKey;
+  do {
+    const page = await table.query({ ...query, ...(start && { ExclusiveStartKey: start }) });
+    yield page;
+    start = page.LastEvaluatedKey;
+  } while (start !== undefined);
+}
+
+async function open({
+  region,
+  endpoint,
+  client,
+}: TableOptions): Promise<{ sdk: Sdk; client: DynamoDBClient }> {
+  const sdk = await loadSdk();
+  const config: DynamoDBClientConfig = {
+    ...(region !== undefined && { region }),
+    ...(endpoint !== undefined && { endpoint }),
+    maxAttempts: MAX_ATTEMPTS,
+    retryMode: "standard",
+    // Answers come within milliseconds; a connection that went dead must not hold a request for minutes.
+    requestHandler: { connectionTimeout: 2_000, requestTimeout: 10_000 },
+  };
+  return { sdk, client: client ?? new sdk.DynamoDBClient(config) };
+}
+
+async function loadSdk(): Promise<Sdk> {
+  try {
+    return await import("./sdk.ts");
+  } catch (cause) {
+    throw new SpotterError("package_missing", "State on AWS needs the package @aws-sdk/client-dynamodb.", {
+      hint: "npm install @aws-sdk/client-dynamodb",
+      cause,
+    });
+  }
+}
