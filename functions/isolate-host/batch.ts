@@ -75,12 +75,21 @@ export interface RowBatch {
   text: string;
 }
 
-export function batchesOf(rows: unknown[]): RowBatch[] {
+/** `maxBytes`: of a batch's text, where the way to the isolate has a limit; a row is never cut. */
+export function batchesOf(rows: unknown[], maxBytes = Infinity): RowBatch[] {
   const batches: RowBatch[] = [];
   for (let start = 0; start < rows.length; start += BATCH_ROWS) {
-    batches.push(batchOf(rows.slice(start, start + BATCH_ROWS)));
+    batches.push(...fitting(batchOf(rows.slice(start, start + BATCH_ROWS)), maxBytes));
   }
   return batches;
+}
+
+function fitting(batch: RowBatch, maxBytes: number): RowBatch[] {
+  const { rows, text } = batch;
+  // A character is three bytes at most.
+  if (rows.length === 1 || text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return [batch];
+  const middle = Math.ceil(rows.length / 2);
+  return [rows.slice(0, middle), rows.slice(middle)].flatMap((part) => fitting(batchOf(part), maxBytes));
 }
 
 function batchOf(rows: unknown[]): RowBatch {

@@ -1,6 +1,6 @@
 /** Why a whole call came back with nothing. Never leaves this folder: batches turn it into row errors. */
 export class IsolateFailure extends Error {
-  readonly code: "timeout" | "isolate_out_of_memory" | "isolate_crashed";
+  readonly code: "timeout" | "isolate_out_of_memory" | "isolate_crashed" | "payload_too_large";
 
   constructor(code: IsolateFailure["code"], message: string) {
     super(message);

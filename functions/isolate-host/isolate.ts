@@ -244,6 +244,7 @@ function closed(): SpotterError {
 
 /** The machine's fault, not the code's. */
 function didNotStart(error: unknown): SpotterError {
+  if (SpotterError.is(error)) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new SpotterError("isolate_crashed", `The isolate did not start: ${message}`, {
     hint: "Check that the package workerd is installed for this platform (npm ci) and that the state folder is writable.",

@@ -14,10 +14,12 @@ export interface OpenIsolates {
 export interface IsolatesParams extends Omit<IsolateSettings, "live" | "isClosed"> {
   /** Most processes of the same bundle. Default 1. */
   maxLanes?: number;
+  /** Of the rows of one request, where the runtime has a limit. */
+  maxRowsBytes?: number;
 }
 
 /** Isolates on any runtime that can be started: processes of their own for each bundle and its grants. */
-export function createIsolates({ maxLanes = 1, ...params }: IsolatesParams): OpenIsolates {
+export function createIsolates({ maxLanes = 1, maxRowsBytes, ...params }: IsolatesParams): OpenIsolates {
   const live = new Set<Isolate>();
   let isClosed = false;
   const settings: IsolateSettings = { ...params, live, isClosed: () => isClosed };
@@ -36,6 +38,7 @@ export function createIsolates({ maxLanes = 1, ...params }: IsolatesParams): Ope
       const start = openHandle(
         new Lanes({ create: () => new Isolate(bundle, settings), max: maxLanes }),
         maxLanes,
+        maxRowsBytes,
       );
       opening.set(key, start);
       try {
@@ -54,12 +57,16 @@ export function createIsolates({ maxLanes = 1, ...params }: IsolatesParams): Ope
   };
 }
 
-async function openHandle(lanes: Lanes<Isolate>, maxLanes: number): Promise<IsolateHandle> {
+async function openHandle(
+  lanes: Lanes<Isolate>,
+  maxLanes: number,
+  maxRowsBytes: number | undefined,
+): Promise<IsolateHandle> {
   const isolate = lanes.first;
   await isolate.start();
   isolate.rest();
   const callAll: IsolateHandle["callAll"] = (exportNames, rows, options) =>
-    runRows(lanes, exportNames, batchesOf(rows), options);
+    runRows(lanes, exportNames, batchesOf(rows, maxRowsBytes), options);
   return {
     get exports() {
       return isolate.exports;
