@@ -9,6 +9,7 @@ const FAST = { timeoutMs: 5_000 };
 /** What user code cannot reach, and that grants stay where they were given. */
 export function sealed(
   get: () => { isolates: Isolates; handle: IsolateHandle; bundle: IsolateBundle },
+  noFiles?: string,
 ): void {
   describe("sealed off", () => {
     let hits = 0;
@@ -61,9 +62,20 @@ export function sealed(
       expect([score, reason]).toEqual([403, expect.stringContaining("not an allowed host")]);
     });
 
-    it("hides this machine's files and environment", async () => {
-      const { score, reason } = firstOf(await get().handle.call("readsFiles", rows(1), FAST));
-      expect([score, reason]).toEqual([0, "bundle dev tmp"]);
+    if (noFiles === undefined) {
+      it("shows a tree of its own instead of this machine's files", async () => {
+        const { score, reason } = firstOf(await get().handle.call("readsFiles", rows(1), FAST));
+        expect([score, reason]).toEqual([0, "bundle dev tmp"]);
+      });
+    } else {
+      it(`refuses files: ${noFiles}`, async () => {
+        const results = await get().handle.call("readsFiles", rows(1), FAST);
+        expect(errorsOf(results)).toEqual({ 0: "reward_failed" });
+        expect(JSON.stringify(results)).toContain("restricted");
+      });
+    }
+
+    it("hides this machine's environment", async () => {
       expect(firstOf(await get().handle.call("readsEnvironment", rows(1), FAST)).score).toBe(0);
     });
 

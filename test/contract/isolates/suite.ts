@@ -20,13 +20,15 @@ export interface IsolatesFixture {
 export interface IsolatesTraits {
   /** Why memory is not limited here; the tests of it are left out then. */
   unlimited?: string;
+  /** Why there is no tree of files here; each use of one is refused then. */
+  noFiles?: string;
 }
 
 /** What every Isolates must do. */
 export function isolatesContract(
   name: string,
   create: () => Promise<IsolatesFixture>,
-  { unlimited }: IsolatesTraits = {},
+  { unlimited, noFiles }: IsolatesTraits = {},
 ): void {
   describe(`${name} keeps the Isolates contract`, () => {
     let fixture: IsolatesFixture;
@@ -153,7 +155,7 @@ export function isolatesContract(
     });
 
     loading(() => ({ isolates: fixture.isolates, bundle }));
-    sealed(() => ({ isolates: fixture.isolates, handle, bundle }));
+    sealed(() => ({ isolates: fixture.isolates, handle, bundle }), noFiles);
     hostile({ isolates: () => fixture.isolates, printed: () => fixture.printed(), unlimited });
   });
 }

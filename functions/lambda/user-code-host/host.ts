@@ -1,0 +1,59 @@
+import { IsolateFailure } from "../../isolate-host/failure.ts";
+import {
+  MAX_INVOCATION_BYTES,
+  type HostSettings,
+  type Invocation,
+  type InvocationReply,
+} from "../../isolate-host/invocation.ts";
+import { UserProcess } from "./user-process.ts";
+
+export interface HostParams {
+  /** The file to start the user's process from. */
+  file: string;
+  flag: string;
+  code: string;
+  settings: HostSettings;
+}
+
+/** The handler of a function. The process starts with the environment, while Lambda waits for this module. */
+export function createHost(params: HostParams): (invocation: Invocation) => Promise<InvocationReply> {
+  let running = start(params);
+  return async ({ head, rows, timeoutMs, loadTimeoutMs }) => {
+    if (!running.isAlive) running = start(params);
+    const process = running;
+    try {
+      const reply = await process.request(bodyOf(head, rows), { timeoutMs, loadTimeoutMs });
+      return bounded(parse(reply), await process.takeOutput());
+    } catch (error) {
+      if (!(error instanceof IsolateFailure)) throw error;
+      const { code, message } = error;
+      return { failure: { code, message }, output: await process.takeOutput() };
+    }
+  };
+}
+
+function start({ settings, ...params }: HostParams): UserProcess {
+  return new UserProcess({ ...params, ...settings });
+}
+
+function bodyOf(head: unknown, rows: unknown): string {
+  if (head === undefined) return "";
+  return rows === undefined ? JSON.stringify(head) : `${JSON.stringify(head)}\n${JSON.stringify(rows)}`;
+}
+
+function parse(reply: string): { status: number; json: unknown } {
+  try {
+    return { status: Number(reply.slice(0, 3)), json: JSON.parse(reply.slice(3)) };
+  } catch {
+    throw new IsolateFailure("isolate_crashed", `an answer that is no JSON: ${reply.slice(3, 300)}`);
+  }
+}
+
+/** Lambda would replace an answer that is too long by an error without a reason. */
+function bounded(answer: { status: number; json: unknown }, output: string): InvocationReply {
+  const reply = { ...answer, output };
+  const bytes = Buffer.byteLength(JSON.stringify(reply));
+  if (bytes <= MAX_INVOCATION_BYTES) return reply;
+  const message = `an answer of ${bytes} bytes; Lambda hands on ${MAX_INVOCATION_BYTES}`;
+  return { failure: { code: "payload_too_large", message }, output };
+}
