@@ -23,10 +23,17 @@ export interface ContainerHandle {
 export type ContainerReason = "capacity" | "quota" | "image" | "oom" | "preempted" | "user" | "error";
 
 export type ContainerState =
-  | { state: "waiting"; reason: ContainerReason }
+  /** `detail`: what the platform says about it, for people. */
+  | { state: "waiting"; reason: ContainerReason; detail?: string }
   | { state: "starting" }
   | { state: "running" }
-  | { state: "exited"; exitCode: number | null; reason: ContainerReason | "done"; logTail: string[] }
+  | {
+      state: "exited";
+      exitCode: number | null;
+      reason: ContainerReason | "done";
+      logTail: string[];
+      detail?: string;
+    }
   /** Never heard of, or forgotten after it ended. */
   | { state: "unknown" };
 

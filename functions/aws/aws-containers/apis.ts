@@ -1,0 +1,119 @@
+import type * as AutoScaling from "@aws-sdk/client-auto-scaling";
+import type * as Batch from "@aws-sdk/client-batch";
+import type * as Logs from "@aws-sdk/client-cloudwatch-logs";
+import type * as Ecs from "@aws-sdk/client-ecs";
+
+/** The calls that are made, and no others: the policies of the functions allow exactly these. */
+export interface EcsApi {
+  runTask(input: Ecs.RunTaskCommandInput): Promise<Ecs.RunTaskCommandOutput>;
+  stopTask(input: Ecs.StopTaskCommandInput): Promise<Ecs.StopTaskCommandOutput>;
+  listTasks(input: Ecs.ListTasksCommandInput): Promise<Ecs.ListTasksCommandOutput>;
+  describeTasks(input: Ecs.DescribeTasksCommandInput): Promise<Ecs.DescribeTasksCommandOutput>;
+  listContainerInstances(
+    input: Ecs.ListContainerInstancesCommandInput,
+  ): Promise<Ecs.ListContainerInstancesCommandOutput>;
+  describeContainerInstances(
+    input: Ecs.DescribeContainerInstancesCommandInput,
+  ): Promise<Ecs.DescribeContainerInstancesCommandOutput>;
+  updateContainerInstancesState(
+    input: Ecs.UpdateContainerInstancesStateCommandInput,
+  ): Promise<Ecs.UpdateContainerInstancesStateCommandOutput>;
+}
+
+export interface BatchApi {
+  submitJob(input: Batch.SubmitJobCommandInput): Promise<Batch.SubmitJobCommandOutput>;
+  terminateJob(input: Batch.TerminateJobCommandInput): Promise<Batch.TerminateJobCommandOutput>;
+  listJobs(input: Batch.ListJobsCommandInput): Promise<Batch.ListJobsCommandOutput>;
+  describeJobs(input: Batch.DescribeJobsCommandInput): Promise<Batch.DescribeJobsCommandOutput>;
+}
+
+export interface LogsApi {
+  getLogEvents(input: Logs.GetLogEventsCommandInput): Promise<Logs.GetLogEventsCommandOutput>;
+}
+
+export interface AutoScalingApi {
+  describeScalingActivities(
+    input: AutoScaling.DescribeScalingActivitiesCommandInput,
+  ): Promise<AutoScaling.DescribeScalingActivitiesCommandOutput>;
+  terminateInstance(
+    input: AutoScaling.TerminateInstanceInAutoScalingGroupCommandInput,
+  ): Promise<AutoScaling.TerminateInstanceInAutoScalingGroupCommandOutput>;
+}
+
+/** Each is loaded when it is first needed. */
+export interface AwsApis {
+  ecs(): Promise<EcsApi>;
+  batch(): Promise<BatchApi>;
+  logs(): Promise<LogsApi>;
+  autoScaling(): Promise<AutoScalingApi>;
+}
+
+export interface ClientOptions {
+  region?: string;
+  endpoint?: string;
+  /** Absent: the role of the function, or the environment. */
+  credentials?: { accessKeyId: string; secretAccessKey: string };
+}
+
+/** The clients of AWS, behind the calls that are made of them. */
+export function awsApis(options: ClientOptions): AwsApis {
+  return {
+    ecs: once(() => ecsApi(options)),
+    batch: once(() => batchApi(options)),
+    logs: once(() => logsApi(options)),
+    autoScaling: once(() => autoScalingApi(options)),
+  };
+}
+
+async function ecsApi(options: ClientOptions): Promise<EcsApi> {
+  const sdk = await import("@aws-sdk/client-ecs");
+  const client = new sdk.ECSClient(options);
+  return {
+    runTask: (input) => client.send(new sdk.RunTaskCommand(input)),
+    stopTask: (input) => client.send(new sdk.StopTaskCommand(input)),
+    listTasks: (input) => client.send(new sdk.ListTasksCommand(input)),
+    describeTasks: (input) => client.send(new sdk.DescribeTasksCommand(input)),
+    listContainerInstances: (input) => client.send(new sdk.ListContainerInstancesCommand(input)),
+    describeContainerInstances: (input) => client.send(new sdk.DescribeContainerInstancesCommand(input)),
+    updateContainerInstancesState: (input) =>
+      client.send(new sdk.UpdateContainerInstancesStateCommand(input)),
+  };
+}
+
+async function batchApi(options: ClientOptions): Promise<BatchApi> {
+  const sdk = await import("@aws-sdk/client-batch");
+  const client = new sdk.BatchClient(options);
+  // SubmitJob is not idempotent: a client that repeats it by itself after a lost answer makes a second job.
+  const once = new sdk.BatchClient({ ...options, maxAttempts: 1 });
+  return {
+    submitJob: (input) => once.send(new sdk.SubmitJobCommand(input)),
+    terminateJob: (input) => client.send(new sdk.TerminateJobCommand(input)),
+    listJobs: (input) => client.send(new sdk.ListJobsCommand(input)),
+    describeJobs: (input) => client.send(new sdk.DescribeJobsCommand(input)),
+  };
+}
+
+async function logsApi(options: ClientOptions): Promise<LogsApi> {
+  const sdk = await import("@aws-sdk/client-cloudwatch-logs");
+  const client = new sdk.CloudWatchLogsClient(options);
+  return { getLogEvents: (input) => client.send(new sdk.GetLogEventsCommand(input)) };
+}
+
+async function autoScalingApi(options: ClientOptions): Promise<AutoScalingApi> {
+  const sdk = await import("@aws-sdk/client-auto-scaling");
+  const client = new sdk.AutoScalingClient(options);
+  return {
+    describeScalingActivities: (input) => client.send(new sdk.DescribeScalingActivitiesCommand(input)),
+    terminateInstance: (input) => client.send(new sdk.TerminateInstanceInAutoScalingGroupCommand(input)),
+  };
+}
+
+/** A load that failed is tried again by the next caller. */
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined;
+  return () =>
+    (loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    }));
+}

@@ -1,0 +1,20 @@
+import { SpotterError } from "../../../sdk/schema/errors.ts";
+
+/** The service said no, so that nothing was started. After anything else nobody knows. */
+export function isRefusal(error: unknown): error is Error {
+  if (!(error instanceof Error) || isThrottling(error)) return false;
+  const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
+  return status !== undefined && status >= 400 && status < 500;
+}
+
+function isThrottling({ name }: Error): boolean {
+  return /Throttl|TooManyRequests|RequestLimitExceeded|RequestTimeout/.test(name);
+}
+
+/** A refusal that the same launch would meet again. */
+export function launchRefused(error: Error, call: string): SpotterError {
+  return new SpotterError("container_failed", `AWS refused ${call}: ${error.name}: ${error.message}`, {
+    hint: "Compare the stack with what `spotter doctor` expects: its roles, task and job definitions, subnets.",
+    cause: error,
+  });
+}

@@ -1,0 +1,20 @@
+/** Everything that a call answers page by page. */
+export async function allPages<T>(
+  page: (nextToken: string | undefined) => Promise<{ items: T[] | undefined; nextToken: string | undefined }>,
+): Promise<T[]> {
+  const all: T[] = [];
+  let nextToken: string | undefined;
+  do {
+    const answer = await page(nextToken);
+    all.push(...(answer.items ?? []));
+    nextToken = answer.nextToken;
+  } while (nextToken !== undefined && nextToken !== "");
+  return all;
+}
+
+/** Describe calls take a hundred at a time. */
+export async function inHundreds<T, R>(all: readonly T[], call: (some: T[]) => Promise<R[]>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < all.length; at += 100) results.push(...(await call(all.slice(at, at + 100))));
+  return results;
+}
