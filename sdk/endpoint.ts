@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { pageOf } from "./schema/common.ts";
+import { pageOf, positiveInt } from "./schema/common.ts";
 import { SpotterError } from "./schema/errors.ts";
 import {
   endpoint as endpointSchema,
@@ -7,6 +7,7 @@ import {
   type EndpointState,
   type LaunchEndpointInput,
 } from "./schema/endpoint.ts";
+import { type GpuClass, hardware } from "./schema/hardware.ts";
 import { parseWith } from "./schema/parse.ts";
 import { scalingSettings, type ScalingSettings } from "./schema/scaling.ts";
 import {
@@ -34,6 +35,13 @@ export interface LaunchEndpointParams extends CallOptions {
   /** Replace an endpoint of this name that serves something else, or restart the same. Default false. */
   recreate?: boolean;
   /**
+   * What each replica runs on, where there is a choice: on AWS. One machine runs on what it has, and says so in the
+   * endpoint's `notes`. Default: processors.
+   */
+  hardware?: { gpu?: GpuClass; count?: number; spot?: boolean };
+  /** It is stopped this long after its last launch, however busy it is. Default: never. */
+  maxLifetimeMs?: number;
+  /**
    * How many replicas it has, and how long requests wait for one. For an endpoint that exists already, what is
    * given changes and the rest stays. Default: one replica, always up.
    */
@@ -58,6 +66,8 @@ const launchParams = optionsSchema({
   name: z.optional(z.string()),
   public: z.optional(z.boolean()),
   recreate: z.optional(z.boolean()),
+  hardware: z.optional(hardware),
+  maxLifetimeMs: z.optional(positiveInt),
   scaling: z.optional(scalingSettings),
 });
 
@@ -100,6 +110,8 @@ export class Endpoint {
       ...(params.name === undefined ? {} : { name: params.name }),
       ...(params.public === undefined ? {} : { public: params.public }),
       ...(params.recreate === undefined ? {} : { recreate: params.recreate }),
+      ...(params.hardware === undefined ? {} : { hardware: params.hardware }),
+      ...(params.maxLifetimeMs === undefined ? {} : { maxLifetimeMs: params.maxLifetimeMs }),
       ...(params.scaling === undefined ? {} : { scaling: params.scaling }),
     };
     // Without it, repeating a launch because an answer was lost could recreate the endpoint twice.

@@ -35,7 +35,7 @@ export { HuggingFaceDataset, type HuggingFaceDatasetParams } from "./hugging-fac
 export { JsonlDataset } from "./jsonl-dataset.ts";
 export { Model, models, type ModelParams, type PushModelParams } from "./model.ts";
 export { recipes, type GrpoParams, type Recipe, type SftParams, type TrainerParams } from "./recipe.ts";
-export { TrainConfig, type LoraParams, type TrainConfigParams } from "./train-config.ts";
+export { TrainConfig, type HardwareParams, type LoraParams, type TrainConfigParams } from "./train-config.ts";
 export type { Rewards, RewardsParams } from "./rewards-params.ts";
 export {
   Run,
@@ -57,6 +57,7 @@ export { SpotterError } from "./schema/errors.ts";
 export type { ErrorCode, ErrorKind } from "./schema/error-codes.ts";
 export type { RunEvent, RunEventBody } from "./schema/event.ts";
 export type { Run as RunRecord, RunPhase, RunState } from "./schema/run.ts";
+export type { Charge, Estimate, Spend } from "./schema/cost.ts";
 export type { RunSpec } from "./schema/run-spec.ts";
 export type { EndpointState } from "./schema/endpoint.ts";
 export type { ScalingSettings } from "./schema/scaling.ts";

@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
+import { estimate as estimateSchema, type Estimate } from "./schema/cost.ts";
 import type { DatasetRow } from "./schema/dataset.ts";
 import { SpotterError } from "./schema/errors.ts";
+import type { GpuClass } from "./schema/hardware.ts";
 import { parseWith } from "./schema/parse.ts";
 import { adapterSpec, runSpec, type RunSpec } from "./schema/run-spec.ts";
 import { runDetail } from "./schema/run.ts";
@@ -41,7 +43,14 @@ export interface TrainConfigParams {
   seed?: number;
   /** Names of secrets the rewards may read. */
   secrets?: string[];
+  /**
+   * What it trains on, where there is a choice: on AWS. One machine runs on what it has, and says so in the log.
+   * Default: processors. `spot` is cheaper and may be taken away; the run goes on from its last checkpoint.
+   */
+  hardware?: HardwareParams;
   limits?: {
+    /** When its containers have cost this much it saves a checkpoint and ends with the code `budget_exceeded`. */
+    maxCostUsd?: number;
     /** Work of longer than this ends with the code `timeout`. */
     durationMs?: number;
     /** Without progress for this long it counts as stalled; for twice as long, its attempt is given up. Default 30 minutes. */
@@ -51,6 +60,14 @@ export interface TrainConfigParams {
   retention?: { keepLast?: number; keepEvery?: number };
   /** Told when the run has ended, and when it gets nowhere; see docs/webhooks.md. */
   webhooks?: { url: string; events?: ("run.ended" | "run.stalled")[]; secret?: string }[];
+}
+
+export interface HardwareParams {
+  gpu?: GpuClass;
+  /** GPUs, on one instance. Default 1. */
+  count?: number;
+  /** Default false. */
+  spot?: boolean;
 }
 
 export interface LoraParams {
@@ -104,6 +121,7 @@ const configParams = z.strictObject({
   tags: z.optional(z.array(text)),
   seed: z.optional(runSpec.shape.seed),
   secrets: z.optional(z.array(text)),
+  hardware: runSpec.shape.hardware,
   limits: z.optional(runSpec.shape.limits),
   retention: runSpec.shape.retention,
   webhooks: runSpec.shape.webhooks,
@@ -145,6 +163,20 @@ export class TrainConfig {
    */
   async spec(): Promise<RunSpec> {
     return this.#prepared(({ spec }) => Promise.resolve(spec));
+  }
+
+  /**
+   * What it would take and cost here, with how sure that is: from an earlier run of the same model on the same
+   * hardware where there is one, else a rule of thumb with a wide range. Uploads nothing and starts nothing.
+   *
+   * @example
+   * const { usd, low, high, basis } = await config.estimate();
+   * console.log(`$${usd} ($${low.usd} to $${high.usd}). ${basis.text}`);
+   */
+  async estimate(options: CallOptions = {}): Promise<Estimate> {
+    const client = clientOf(options);
+    const json = await this.spec();
+    return client.request(estimateSchema, "POST", "/runs/estimate", { json, signal: options.signal });
   }
 
   /**

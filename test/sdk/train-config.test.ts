@@ -95,6 +95,34 @@ describe("config.spec", () => {
     expect(allowed.evalDataset?.rows).toBe(2);
   });
 
+  it("takes hardware and a budget, and refuses hardware that nothing has", async () => {
+    const config = { ...base, hardware: { gpu: "A10G", spot: true }, limits: { maxCostUsd: 5 } } as const;
+    expect(await new TrainConfig(config).spec()).toMatchObject({
+      hardware: { gpu: "A10G", count: 1, spot: true },
+      limits: { maxCostUsd: 5 },
+    });
+    expect(await new TrainConfig(base).spec()).not.toHaveProperty("hardware");
+    for (const wrong of [
+      { hardware: { gpu: "RTX" } },
+      { hardware: { gpu: "L4", count: 0 } },
+      { limits: { maxCostUsd: 0 } },
+    ])
+      expect(() => new TrainConfig({ ...base, ...(wrong as object) })).toThrow(/TrainConfig is not valid/);
+  });
+
+  it("is all that an estimate needs: nothing is uploaded, nothing launched", async () => {
+    const guess = { seconds: 60, usd: 1 };
+    const answer = {
+      ...{ ...guess, low: guess, high: guess, instance: "fargate", hourlyUsd: 1, gpus: 0, spot: false },
+      basis: { kind: "default", tokensPerS: 8, tokensPerStep: 100, text: "A rule of thumb." },
+      notes: [],
+    };
+    const { client, requests } = await fakeServer({ "POST /runs/estimate": () => answer });
+    expect(await new TrainConfig(base).estimate({ client })).toEqual(answer);
+    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(["POST /runs/estimate"]);
+    expect(JSON.parse(requests[0]?.body ?? "")).toEqual(await new TrainConfig(base).spec());
+  });
+
   it("takes a checkpoint alone as the place to continue from", async () => {
     const { startFrom } = await new TrainConfig({ ...base, startFrom: "run0@7" }).spec();
     expect(startFrom).toEqual({ checkpoint: "run0@7", mode: "continue" });

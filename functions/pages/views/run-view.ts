@@ -116,6 +116,7 @@ function headView(props: RunProps): View {
         ? null
         : stat(result.label === "loss" ? "Loss" : "Reward", numberText(result.value)),
       tokens === undefined ? null : stat("Tokens/s", numberText(Math.round(tokens))),
+      run.spend === undefined || run.spend.usd === 0 ? null : stat("Spent", `$${run.spend.usd.toFixed(2)}`),
       run.attempt > 1 ? stat("Attempt", String(run.attempt)) : null,
     ),
   );

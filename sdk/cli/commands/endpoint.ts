@@ -8,12 +8,14 @@ import { Endpoint } from "../../endpoint.ts";
 import { type CliContext, print, printJson, printList } from "../context.ts";
 import { integer, number } from "../numbers.ts";
 import { logLineText } from "../render/log-line.ts";
+import { spendText } from "../render/money.ts";
 import { pairs } from "../render/table.ts";
-import { ageText, measuredText } from "../render/time.ts";
+import { ageText, durationText, measuredText } from "../render/time.ts";
 import { waitReady } from "../render/wait-ready.ts";
 import { printable } from "../render/visible.ts";
 import { noun, verb } from "../verb.ts";
 import { aliasCommand } from "./alias.ts";
+import { hardwareFrom, type HardwareOptions, withHardwareOptions } from "./endpoint-hardware.ts";
 import { scaleCommand, scalingFrom, type ScalingOptions, withScalingOptions } from "./endpoint-scale.ts";
 
 export function endpointCommand(context: CliContext): Command {
@@ -39,7 +41,7 @@ export function endpointCommand(context: CliContext): Command {
 }
 
 function launch(context: CliContext): Command {
-  interface Options extends ScalingOptions {
+  interface Options extends ScalingOptions, HardwareOptions {
     checkpoint?: string;
     name?: string;
     public?: boolean;
@@ -62,21 +64,26 @@ function launch(context: CliContext): Command {
     .option("--public", "let anyone chat, without a key")
     .option("--recreate", "replace or restart an endpoint of this name")
     .option("--no-wait", "return before the weights are loaded");
-  return withScalingOptions(command).action(
+  return withScalingOptions(withHardwareOptions(command)).action(
     async (model: string, { wait, json, checkpoint, name, public: isPublic, recreate, ...rest }: Options) => {
       const { signal } = context;
       const scaling = scalingFrom(rest);
+      const hardware = hardwareFrom(rest);
+      const { maxLifetime: maxLifetimeMs } = rest;
       const endpoint = await Endpoint.launch(model, {
         checkpoint,
         ...(name !== undefined && { name }),
         ...(isPublic !== undefined && { public: isPublic }),
         ...(recreate !== undefined && { recreate }),
+        ...(hardware !== undefined && { hardware }),
+        ...(maxLifetimeMs !== undefined && { maxLifetimeMs }),
         ...(scaling !== undefined && { scaling }),
         signal,
       });
       if (wait) await waitReady(context, endpoint);
       if (json) return printJson(context, endpoint.record);
       print(context, `${endpoint.name} is ${endpoint.state} at ${context.colors.cyan(endpoint.url)}`);
+      for (const note of endpoint.record.notes ?? []) print(context, note);
       const coldStart = coldStartText(endpoint.record);
       if (coldStart !== undefined) print(context, `Its cold start took ${coldStart}.`);
       print(context, `Try: ${context.command(`endpoint chat ${endpoint.name} "Write a haiku about rain."`)}`);
@@ -116,6 +123,9 @@ function get(context: CliContext): Command {
         access: record.public ? "public" : "key",
         replicas: `${record.replicas.length} of ${record.desired}`,
         "cold start": coldStartText(record),
+        spend: record.spend && spendText(record.spend),
+        ends: record.expiresAtMs && `in ${durationText(Math.max(0, record.expiresAtMs - Date.now()))}`,
+        note: record.notes?.join("\n"),
         failure: record.failure?.message,
       });
       for (const line of lines) print(context, line);

@@ -5,6 +5,7 @@ import { status as statusSchema, type Status } from "../../schema/status.ts";
 import { findDaemon } from "../../local/find-daemon.ts";
 import { spotterHome } from "../../local/home.ts";
 import { type CliContext, print, printJson } from "../context.ts";
+import { spendText } from "../render/money.ts";
 import { pairs } from "../render/table.ts";
 import { durationText } from "../render/time.ts";
 import { verb } from "../verb.ts";
@@ -31,6 +32,7 @@ export function statusCommand(context: CliContext): Command {
       up: durationText(Date.now() - status.startedAtMs),
       runs: [`${status.activeRuns} active`, ...endedTexts(status)].join(", "),
       endpoints: status.endpoints,
+      spend: status.spend && `${spendText(status.spend)} (all that is alive)`,
     });
     for (const line of [...lines, ...status.notes]) print(context, line);
   });

@@ -1,4 +1,5 @@
 import type { Run } from "../../schema/run.ts";
+import { spendText } from "./money.ts";
 import { pairs } from "./table.ts";
 import { durationText } from "./time.ts";
 import { waitingText } from "./waiting.ts";
@@ -29,6 +30,7 @@ export function runFacts(run: Run, { nowMs, url, waitsOn }: RunFactsParams): str
       attempt: run.attempt,
       took:
         run.startedAtMs === undefined ? undefined : durationText((run.endedAtMs ?? nowMs) - run.startedAtMs),
+      spend: run.spend && spendText(run.spend),
       failure: failure && `${failure.message} [${failure.code}]`,
       hint: failure?.hint,
       url,

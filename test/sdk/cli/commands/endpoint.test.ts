@@ -24,6 +24,29 @@ describe("spotter endpoint", () => {
     expect(JSON.parse(json.out)).toEqual(endpointRecord({ state: "creating" }));
   });
 
+  it("asks for hardware and a longest life, and shows what it costs", async () => {
+    const spend = { usd: 2, gpuSeconds: 7_200, hourlyUsd: 1 };
+    const notes = ["Hardware (2 × L4, spot) is ignored: this machine runs on what it has."];
+    const record = endpointRecord({ spend, notes, expiresAtMs: Date.now() + 3_600_500 });
+    const { url, requests } = await fakeServer({
+      "POST /endpoints": () => record,
+      "GET /endpoints/nano": () => record,
+    });
+    const flags = "--gpu L4 --gpus 2 --spot --max-lifetime 12h";
+    const { out } = await runCli(`endpoint launch spotter/nano --no-wait ${flags}`, { url });
+    expect(out).toContain(`${notes[0]}\n`);
+    expect(JSON.parse(requests[0]?.body ?? "")).toEqual({
+      model: { name: "spotter/nano" },
+      hardware: { gpu: "L4", count: 2, spot: true },
+      maxLifetimeMs: 43_200_000,
+    });
+    const shown = (await runCli("endpoint get nano", { url })).out;
+    expect(shown).toMatch(
+      /spend +\$2\.00 for 7,200 GPU-seconds, now \$1\.00 an hour\nends +in 1h 00m\nnote +Hardware/,
+    );
+    expect((await runCli("endpoint launch spotter/nano --gpu RTX", { url })).code).toBe(2);
+  });
+
   it("tells how long the cold start took", async () => {
     const replica = {
       jobId: "serve-nano-r1-1",

@@ -53,6 +53,15 @@ describe("spotter run", () => {
     );
   });
 
+  it("shows what it has cost, in words and as JSON", async () => {
+    const spend = { usd: 1.234, gpuSeconds: 4_416, hourlyUsd: 1.006 };
+    const { url } = await fakeServer(ended({ state: "running", spend }));
+    const { out } = await runCli("run get run1", { url });
+    expect(out).toContain("spend    $1.23 for 4,416 GPU-seconds, now $1.01 an hour\n");
+    const { run } = JSON.parse((await runCli("run get run1 --json", { url })).out) as { run: unknown };
+    expect(run).toMatchObject({ spend });
+  });
+
   it("means the newest where no id is given, and says so when there is none", async () => {
     const { url, requests } = await fakeServer({
       ...ended(),
