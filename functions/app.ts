@@ -18,6 +18,7 @@ import { jobRoutes } from "./jobs/routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { modelRoutes } from "./models/routes.ts";
 import { observabilityRoutes } from "./observability/routes.ts";
+import { pageChatRoutes } from "./pages/chat-routes.ts";
 import { pageRoutes } from "./pages/routes.ts";
 import { createReconciler, type Reconciler } from "./reconciler/reconciler.ts";
 import { runRoutes } from "./runs/routes.ts";
@@ -47,12 +48,13 @@ export function createControlPlane(
     Partial<Pick<ControlOptions, "probe">> & { send?: Send },
 ): ControlPlane {
   const upstreams = createUpstreams();
+  const { shared } = deps;
   const { send = sendOverHttp, ...rest } = options;
   const control = createControl(deps, {
     probe: (address, accessKey) => upstreams.probe(address, accessKey),
     ...rest,
-    wake: () => reconciler.wake(),
-    wakeWebhooks: () => webhooks.wake(),
+    wake: shared ? () => shared.wake("reconciler") : () => reconciler.wake(),
+    wakeWebhooks: shared ? () => shared.wake("webhooks") : () => webhooks.wake(),
   });
   const reconciler = createReconciler(control);
   const autoscaler = createAutoscaler(control);
@@ -74,6 +76,7 @@ export function createControlPlane(
       await control.usage.close();
       control.slots.close();
       control.pulse.close();
+      await control.closeShared();
       await upstreams.close();
     },
   };
@@ -99,6 +102,7 @@ export function allRoutes(control: Control, upstreams: Upstreams): Route[] {
     ...webhookRoutes(control),
     ...jobRoutes(control),
     ...gatewayRoutes(control, upstreams),
-    ...pageRoutes(control, upstreams),
+    ...pageRoutes(control),
+    ...pageChatRoutes(control, upstreams),
   ];
 }

@@ -1,6 +1,9 @@
 import type { Deps } from "./deps.ts";
 import { createAliasTable, type AliasTable } from "./aliases/alias-table.ts";
-import { createBus, type Bus } from "./events/bus.ts";
+import { createLoneFleet, type Fleet } from "./autoscaler/fleet.ts";
+import { createSharedFleet } from "./autoscaler/shared-fleet.ts";
+import { endpointTopic } from "./endpoints/records.ts";
+import { createBus, LOOK_EVERY_MS, type Bus } from "./events/bus.ts";
 import { createLoadBook, type LoadBook } from "./gateway/load.ts";
 import { createPulse, type Pulse } from "./gateway/pulse.ts";
 import { createRouteTable, type RouteTable } from "./gateway/route-table.ts";
@@ -13,8 +16,9 @@ import { createMetrics, type Metrics } from "./observability/metrics.ts";
 import { createObserver, type Observer } from "./observability/observer.ts";
 import { createTally, type Tally } from "./observability/tally.ts";
 import { createGate, type Gate } from "./records/gate.ts";
+import { createSharedGate } from "./records/shared-gate.ts";
 import { upcasting } from "./records/upcast.ts";
-import { createSessions, type Sessions } from "./pages/sessions.ts";
+import { createSessions, createSharedSessions, type Sessions } from "./pages/sessions.ts";
 
 /** The ports, and what this process keeps in memory on top of them. Handlers get it as their one argument. */
 export interface Control extends Deps {
@@ -27,6 +31,8 @@ export interface Control extends Deps {
   aliases: AliasTable;
   /** What the endpoints have to do: the gateway writes it, the reconciler reads it. */
   load: LoadBook;
+  /** What all gateways have to do together. */
+  fleet: Fleet;
   /** Gives replicas to requests. */
   slots: Slots;
   /** One timer for all requests under way. */
@@ -50,6 +56,8 @@ export interface Control extends Deps {
   probe(address: string, accessKey: string): Promise<boolean>;
   /** Ends the program that hosts this control plane. */
   shutdown(): void;
+  /** Ends what keeps this process up to date with others. */
+  closeShared(): Promise<void>;
 }
 
 export interface ControlOptions {
@@ -63,40 +71,54 @@ export interface ControlOptions {
 
 export function createControl(deps: Deps, options: ControlOptions): Control {
   const nowMs = deps.clock.now();
+  const { clock, ids, log, shared } = deps;
   const store = upcasting(deps.store);
+  const sharing = shared && { shared, clock, log };
   const watched = {
     ...deps,
-    routes: createRouteTable(store),
-    load: createLoadBook(deps.clock),
+    routes: createRouteTable(store, sharing),
+    load: createLoadBook(clock),
     tally: createTally(),
   };
-  const { clock } = deps;
-  const keys = createKeyRing({ store, clock, rootKeyHash: options.rootKeyHash });
-  const usage = createUsageBook({ store, clock, log: deps.log, onFlush: () => keys.refresh() });
+  const { routes, load } = watched;
+  const aliases = createAliasTable(store, sharing);
+  const fleet = shared
+    ? createSharedFleet({ store, clock, log, id: ids.next(), load, routes, shared })
+    : createLoneFleet(load);
+  const maxAgeMs = shared?.maxAgeMs;
+  const keys = createKeyRing({ store, clock, rootKeyHash: options.rootKeyHash, maxAgeMs });
+  const usage = createUsageBook({ store, clock, log, onFlush: () => keys.refresh() });
   const observer = createObserver(deps);
   const metrics = createMetrics(watched);
   observer.add(metrics);
-  const bus = createBus(deps.clock);
+  const bus = createBus(clock, shared ? LOOK_EVERY_MS : undefined);
+  if (shared !== undefined) routes.onChange(({ name }) => bus.notify(endpointTopic(name)));
   return {
     ...watched,
     store,
     observer,
     metrics,
     bus,
+    fleet,
     slots: createSlots({ ...watched, bus, wake: options.wake }),
-    pulse: createPulse(deps.clock),
+    pulse: createPulse(clock),
     keys,
     usage,
-    limits: createLimits({ clock, usage }),
-    aliases: createAliasTable(store),
-    jobTokens: createJobTokens(store),
-    sessions: createSessions(deps.clock, deps.ids),
-    gate: createGate(),
+    limits: createLimits({ clock, usage, fleet }),
+    aliases,
+    jobTokens: createJobTokens(store, { clock, maxAgeMs }),
+    sessions: shared ? createSharedSessions({ store, clock, ids }) : createSessions(clock, ids),
+    gate: shared ? createSharedGate({ store, clock, ids }) : createGate(),
     startedAtMs: nowMs,
     activity: { lastAtMs: nowMs },
     wake: options.wake,
     wakeWebhooks: options.wakeWebhooks,
     probe: options.probe,
     shutdown: options.shutdown,
+    async closeShared() {
+      routes.close();
+      aliases.close();
+      await fleet.close();
+    },
   };
 }

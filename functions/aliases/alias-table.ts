@@ -1,5 +1,7 @@
 import type { Alias } from "../../sdk/schema/alias.ts";
 import type { DocumentKey, Store } from "../ports/store.ts";
+import { createFollower, type Sharing } from "../records/follow.ts";
+import { adopt } from "../records/listing.ts";
 import { collect } from "../records/update.ts";
 
 /** An alias as stored. One that was removed stays as a gap, so that versions go on. */
@@ -9,14 +11,24 @@ export interface AliasDocument {
   removed?: true;
 }
 
-/** Every alias in memory: the chat path asks here and never the Store. Writers keep it current. */
+/**
+ * Every alias in memory: the chat path asks here and never the Store. Writers keep it current; where there are other
+ * processes, so does a look in the background.
+ */
 export interface AliasTable {
-  /** Resolves when the table has been read once. */
+  /** Resolves when the table may be used. */
   load(): Promise<void>;
   find(name: string): Alias | undefined;
   /** By name. */
   all(): Alias[];
   set(document: AliasDocument, version: number): void;
+  /** Looks no more in the background. */
+  close(): void;
+}
+
+interface Entry {
+  document: AliasDocument;
+  version: number;
 }
 
 export const ALIASES = "aliases";
@@ -25,9 +37,9 @@ export function aliasKey(name: string): DocumentKey {
   return { partition: ALIASES, sort: name };
 }
 
-export function createAliasTable(store: Store): AliasTable {
-  const known = new Map<string, { document: AliasDocument; version: number }>();
-  let loading: Promise<void> | undefined;
+export function createAliasTable(store: Store, sharing?: Sharing): AliasTable {
+  const known = new Map<string, Entry>();
+  const follower = createFollower(readAll, sharing);
 
   function set(document: AliasDocument, version: number): void {
     const { name } = document.alias;
@@ -36,27 +48,22 @@ export function createAliasTable(store: Store): AliasTable {
   }
 
   async function readAll(): Promise<void> {
+    const before = new Map(known);
+    const listed = new Map<string, Entry>();
     await collect<AliasDocument>(async (after) => {
       const page = await store.query<AliasDocument>(ALIASES, after === undefined ? {} : { after });
-      for (const { value, version } of page.items) set(value, version);
+      for (const { key, value, version } of page.items) listed.set(key.sort, { document: value, version });
       return page;
     });
+    adopt(known, before, listed, { changed: () => undefined, gone: () => undefined });
   }
 
-  function live({ document }: { document: AliasDocument }): Alias | undefined {
+  function live({ document }: Entry): Alias | undefined {
     return document.removed ? undefined : document.alias;
   }
 
   return {
-    async load() {
-      loading ??= readAll();
-      try {
-        await loading;
-      } catch (error) {
-        loading = undefined;
-        throw error;
-      }
-    },
+    load: () => follower.load(),
     find(name) {
       const found = known.get(name);
       return found && live(found);
@@ -66,5 +73,6 @@ export function createAliasTable(store: Store): AliasTable {
         .flatMap((entry) => live(entry) ?? [])
         .sort((left, right) => (left.name < right.name ? -1 : 1)),
     set,
+    close: () => follower.close(),
   };
 }

@@ -33,6 +33,7 @@ export async function acceptImplicit(control: Control, { id, model }: Checkpoint
 }
 
 async function makeRoom(control: Control): Promise<void> {
+  await control.routes.load();
   const awake = control.routes.all().filter((each) => each.implicit && isServing(each) && each.desired > 0);
   if (awake.length < MAX_AWAKE) return;
   const idle = awake.find(({ name }) => {

@@ -32,6 +32,8 @@ export interface Seat {
 export interface Slots {
   /** Takes a place for a request. Throws `queue_full`, and `endpoint_failed` for an endpoint that ended. */
   enter(endpoint: Endpoint, visitor: Visitor): Seat;
+  /** Turns away all who wait; those who are served are not told. */
+  dismiss(error: SpotterError): void;
   close(): void;
 }
 
@@ -85,8 +87,10 @@ export function createSlots({ clock, bus, routes, load, wake }: SlotsParams): Sl
     wake();
   }
 
-  function enter(endpoint: Endpoint, visitor: Visitor): Seat {
-    const { name } = endpoint;
+  function enter(found: Endpoint, visitor: Visitor): Seat {
+    const { name } = found;
+    // Since it was found, a replica may have been told to take no more.
+    const endpoint = routes.find(name) ?? found;
     const ended = endedError(name, endpoint);
     if (ended !== undefined) throw ended;
     // Whoever waits already goes first, even if a slot came free this very moment.
@@ -172,6 +176,13 @@ export function createSlots({ clock, bus, routes, load, wake }: SlotsParams): Sl
 
   return {
     enter,
+    dismiss(error) {
+      for (const queue of queues.values())
+        for (const [seat, visitor] of queue.waiters) {
+          queue.waiters.delete(seat);
+          visitor.turnedAway(error);
+        }
+    },
     close() {
       for (const { listener } of queues.values()) listener.close();
       queues.clear();

@@ -27,7 +27,7 @@ export async function authenticate(control: Control, c: Context, access: Access)
     case "job":
       return { job: await jobHolder(control, c) };
     case "page":
-      if (!control.sessions.isOpen(getCookie(c, SESSION_COOKIE) ?? ""))
+      if (!(await control.sessions.isOpen(getCookie(c, SESSION_COOKIE) ?? "")))
         throw new SpotterError("unauthorized", "This page needs a session of this browser.", {
           hint: "Run `spotter open` on the machine where Spotter runs.",
         });

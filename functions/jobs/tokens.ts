@@ -1,5 +1,5 @@
 import type { Store } from "../ports/store.ts";
-import { createCache, type Versioned } from "../records/cache.ts";
+import { createCache, type CacheParams, type Versioned } from "../records/cache.ts";
 import { sameHash, sha256Of } from "../records/hash.ts";
 import { jobKey, type JobRecord } from "./records.ts";
 
@@ -15,8 +15,9 @@ export interface JobTokens {
 
 const PREFIX = "spotter-job.";
 
-export function createJobTokens(store: Store): JobTokens {
-  const cache = createCache((id) => store.get<JobRecord>(jobKey(id)));
+/** @param params How old what is known of a job may be, where other processes change it too. */
+export function createJobTokens(store: Store, params?: CacheParams): JobTokens {
+  const cache = createCache((id) => store.get<JobRecord>(jobKey(id)), params);
   return {
     async find(token) {
       const jobId = jobIdOf(token);
@@ -25,7 +26,8 @@ export function createJobTokens(store: Store): JobTokens {
       return job !== undefined && sameHash(job.tokenHash, sha256Of(token)) ? job : undefined;
     },
     async accessKey(jobId) {
-      const job = await cache.get(jobId);
+      // Made from the token, which a job keeps.
+      const job = await cache.getOfAnyAge(jobId);
       return job && accessKeyOf(job);
     },
     set: (jobId, document) => cache.set(jobId, document),

@@ -1,7 +1,7 @@
 import type { KeyLimits, KeyRecord, KeyScope } from "../../sdk/schema/key.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store } from "../ports/store.ts";
-import type { Versioned } from "../records/cache.ts";
+import { createCache, type Versioned } from "../records/cache.ts";
 import { sameHash, sha256Of } from "../records/hash.ts";
 
 /** A key as stored: its hash, never the key. The document id is the start of the hash. */
@@ -41,32 +41,24 @@ export interface KeyRingParams {
   maxAgeMs?: number | undefined;
 }
 
-interface Known extends Versioned<KeyDocument> {
+/** A key, and what is made of it once. */
+interface Known {
+  hash: string;
   holder: KeyHolder | undefined;
-  checkedAtMs: number;
-  isUsed: boolean;
 }
 
 export const KEYS = "keys";
 const KEY_PREFIX = "sk-spotter-";
 const RANK: Record<KeyScope, number> = { chat: 0, write: 1, admin: 2 };
 
-export function createKeyRing({ store, clock, rootKeyHash, maxAgeMs = Infinity }: KeyRingParams): KeyRing {
-  const ring = new Map<string, Known>();
-
-  function set(id: string, { value, version }: Versioned<KeyDocument>): void {
-    const before = ring.get(id);
-    const checkedAtMs = clock.now();
-    if (before !== undefined && before.version >= version) before.checkedAtMs = checkedAtMs;
-    else
-      ring.set(id, { value, version, holder: holderOf(value), checkedAtMs, isUsed: before?.isUsed ?? false });
-  }
-
-  async function read(id: string): Promise<void> {
-    const document = await store.get<KeyDocument>({ partition: KEYS, sort: id });
-    if (document === undefined) ring.delete(id);
-    else set(id, document);
-  }
+export function createKeyRing({ store, clock, rootKeyHash, maxAgeMs }: KeyRingParams): KeyRing {
+  const ring = createCache<Known>(
+    async (id) => {
+      const document = await store.get<KeyDocument>({ partition: KEYS, sort: id });
+      return document && known(document);
+    },
+    { clock, maxAgeMs },
+  );
 
   return {
     async find(key) {
@@ -74,21 +66,16 @@ export function createKeyRing({ store, clock, rootKeyHash, maxAgeMs = Infinity }
       const hash = sha256Of(key);
       if (rootKeyHash !== undefined && sameHash(hash, rootKeyHash)) return ROOT;
       const id = keyId(hash);
-      const before = ring.get(id);
-      if (before === undefined || clock.now() - before.checkedAtMs > maxAgeMs) await read(id);
-      const known = ring.get(id);
-      if (known === undefined || !sameHash(known.value.hash, hash)) return undefined;
-      known.isUsed = true;
-      return known.holder;
+      const found = ring.peek(id) ?? (await ring.get(id));
+      return found !== undefined && sameHash(found.hash, hash) ? found.holder : undefined;
     },
-    set,
-    async refresh() {
-      if (maxAgeMs === Infinity) return;
-      const used = [...ring].filter(([, known]) => known.isUsed);
-      for (const [, known] of used) known.isUsed = false;
-      await Promise.all(used.map(([id]) => read(id)));
-    },
+    set: (id, document) => ring.set(id, known(document)),
+    refresh: () => ring.refresh(),
   };
+}
+
+function known({ value, version }: Versioned<KeyDocument>): Versioned<Known> {
+  return { value: { hash: value.hash, holder: holderOf(value) }, version };
 }
 
 const ROOT: KeyHolder = { id: "root", scope: "admin", isRoot: true };

@@ -42,8 +42,17 @@ const NOTHING = { requests: 0, promptTokens: 0, completionTokens: 0, estimated: 
 /** SDKs obey what is at most a minute. */
 const MAX_RETRY_AFTER_S = 60;
 
+export interface LimitsParams {
+  clock: Clock;
+  usage: UsageBook;
+  /** Those who let requests in, each its part of what a minute allows. Default: this process alone. */
+  fleet?: { readonly size: number };
+}
+
+const ALONE = { size: 1 };
+
 /** Limits of all keys of this process. A key without limits is only counted; one without record not even that. */
-export function createLimits({ clock, usage }: { clock: Clock; usage: UsageBook }): Limits {
+export function createLimits({ clock, usage, fleet = ALONE }: LimitsParams): Limits {
   const buckets = new Map<string, Buckets>();
 
   function bucketsOf(id: string, limits: KeyLimits, nowMs: number): Buckets {
@@ -68,12 +77,13 @@ export function createLimits({ clock, usage }: { clock: Clock; usage: UsageBook 
       const nowMs = clock.now();
       const estimate = Math.ceil(promptBytes / BYTES_PER_TOKEN);
       checkBudget(limits, tokensOf(usage.of(holder.id)), nowMs);
-      const mine = bucketsOf(holder.id, limits, nowMs);
-      const reserved = take(mine, limits, estimate);
+      const part = partOf(limits, fleet.size);
+      const mine = bucketsOf(holder.id, part, nowMs);
+      const reserved = take(mine, part, limits, estimate);
       usage.add(holder.id, { ...NOTHING, requests: 1, lastAtMs: nowMs });
       let isOver = false;
       return {
-        headers: rateLimitHeaders(mine, limits),
+        headers: rateLimitHeaders(mine, part, limits),
         meter(count) {
           if (isOver) return;
           isOver = true;
@@ -97,6 +107,17 @@ function counted(count: TokenCount | undefined, estimate: number): TokenCount & 
   };
 }
 
+/** What a minute allows here; a month's budget is counted by all together. */
+function partOf(limits: KeyLimits, size: number): KeyLimits {
+  if (size === 1) return limits;
+  const { requestsPerMinute, tokensPerMinute } = limits;
+  return {
+    ...limits,
+    ...(requestsPerMinute !== undefined && { requestsPerMinute: requestsPerMinute / size }),
+    ...(tokensPerMinute !== undefined && { tokensPerMinute: tokensPerMinute / size }),
+  };
+}
+
 function checkBudget({ tokensPerMonth }: KeyLimits, used: number, nowMs: number): void {
   if (tokensPerMonth === undefined || used < tokensPerMonth) return;
   throw new RefusedRequest(
@@ -108,15 +129,15 @@ function checkBudget({ tokensPerMonth }: KeyLimits, used: number, nowMs: number)
 }
 
 /** Takes one request and the tokens of its prompt, or nothing and throws. Returns the tokens it took. */
-function take(buckets: Buckets, limits: KeyLimits, estimate: number): number {
-  const { requestsPerMinute = Infinity, tokensPerMinute = Infinity } = limits;
+function take(buckets: Buckets, part: KeyLimits, whole: KeyLimits, estimate: number): number {
+  const { requestsPerMinute = Infinity, tokensPerMinute = Infinity } = part;
   const tokens = Math.min(estimate, tokensPerMinute);
   const waits = {
     requests: msUntil(buckets.requests, requestsPerMinute, 1),
     tokens: msUntil(buckets.tokens, tokensPerMinute, tokens),
   };
-  if (waits.requests > 0) throw rateLimited("requests", requestsPerMinute, waits.requests, buckets, limits);
-  if (waits.tokens > 0) throw rateLimited("tokens", tokensPerMinute, waits.tokens, buckets, limits);
+  if (waits.requests > 0) throw rateLimited("requests", waits.requests, buckets, part, whole);
+  if (waits.tokens > 0) throw rateLimited("tokens", waits.tokens, buckets, part, whole);
   buckets.requests.level -= 1;
   buckets.tokens.level -= tokens;
   return tokens;
@@ -124,11 +145,12 @@ function take(buckets: Buckets, limits: KeyLimits, estimate: number): number {
 
 function rateLimited(
   what: "requests" | "tokens",
-  perMinute: number,
   waitMs: number,
   buckets: Buckets,
-  limits: KeyLimits,
+  part: KeyLimits,
+  whole: KeyLimits,
 ): RefusedRequest {
+  const perMinute = what === "requests" ? whole.requestsPerMinute : whole.tokensPerMinute;
   const seconds = Math.min(MAX_RETRY_AFTER_S, Math.max(1, Math.ceil(waitMs / 1_000)));
   return new RefusedRequest(
     "rate_limited",
@@ -136,7 +158,7 @@ function rateLimited(
     {
       code: "rate_limit_exceeded",
       type: what,
-      headers: { ...rateLimitHeaders(buckets, limits), "retry-after": String(seconds) },
+      headers: { ...rateLimitHeaders(buckets, part, whole), "retry-after": String(seconds) },
     },
   );
 }

@@ -2,18 +2,17 @@ import * as z from "zod/mini";
 import { generateCookie } from "hono/cookie";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
-import type { Upstreams } from "../gateway/upstream.ts";
 import { SESSION_COOKIE } from "../http/authenticate.ts";
 import { route, type Route } from "../http/route.ts";
 import { pageDataRoutes } from "./data-routes.ts";
 
 /** The pages. What renders them is loaded with the first page: scripts and containers never need it. */
-export function pageRoutes(control: Control, upstreams: Upstreams): Route[] {
+export function pageRoutes(control: Control): Route[] {
   return [
     ...signInRoutes(control),
     ...documentRoutes(control),
     assetRoute(),
-    ...pageDataRoutes(control, upstreams),
+    ...pageDataRoutes(control),
   ];
 }
 
@@ -27,7 +26,10 @@ function signInRoutes(control: Control): Route[] {
       body: z.strictObject({ to: z._default(z.string(), "/ui") }),
       response: z.object({ url: z.string() }),
       async handle({ body }) {
-        const query = new URLSearchParams({ code: control.sessions.createCode(), to: localPath(body.to) });
+        const query = new URLSearchParams({
+          code: await control.sessions.createCode(),
+          to: localPath(body.to),
+        });
         return { url: `${control.config.publicUrl()}/ui/open?${query.toString()}` };
       },
     }),
@@ -39,7 +41,7 @@ function signInRoutes(control: Control): Route[] {
       query: z.object({ code: z.string(), to: z._default(z.string(), "/ui") }),
       response: "html",
       async handle({ query }) {
-        const cookie = control.sessions.exchange(query.code);
+        const cookie = await control.sessions.exchange(query.code);
         if (cookie === undefined) {
           throw new SpotterError("unauthorized", "This link was used before or is too old.", {
             hint: "Run `spotter open` again.",

@@ -1,16 +1,17 @@
 /**
  * Lets what begins to use things and what removes unused ones take turns. Many may begin at a time; a removal
- * is alone, so that nothing it judged as unused is taken into use meanwhile. Within one process.
+ * is alone, so that nothing it judged as unused is taken into use meanwhile.
  */
 export interface Gate {
   /** Begins something: runs beside others, but not while something is removed. */
   begin<T>(body: () => Promise<T>): Promise<T>;
   /** Removes something: runs alone. */
   remove<T>(body: () => Promise<T>): Promise<T>;
-  /** Grows with everything that began. */
+  /** Grows with everything that began, and with every removal before which somebody may have begun. */
   readonly begun: number;
 }
 
+/** The gate of one process. */
 export function createGate(): Gate {
   const running = new Set<Promise<unknown>>();
   let removal: Promise<unknown> = Promise.resolve();
