@@ -42,7 +42,7 @@ describe("containers on AWS", () => {
         overrides: _overrides,
         containerOverrides: _containerOverrides,
         ...visible
-      } = input as Record<string, unknown>;
+      } = input;
       expect(JSON.stringify(visible)).not.toContain("secret");
       expect(JSON.stringify(visible)).toContain(STACK);
     }

@@ -95,9 +95,9 @@ export interface Gym {
   apis: AwsApis;
   containers: AwsContainers;
   /** Another process over the same stack, which knows nothing. */
-  another(): AwsContainers;
+  another: () => AwsContainers;
   /** Asks time to pass until this promise is settled. */
-  passUntil<T>(promise: Promise<T>): Promise<T>;
+  passUntil: <T>(promise: Promise<T>) => Promise<T>;
 }
 
 /** The adapter over a fake AWS in virtual time, fed with its events. */
