@@ -106,6 +106,7 @@ export function containersContract(name: string, create: () => Promise<Container
         heard.push(containers.describe(jobId));
       });
       await launch("job-1", "forever");
+      await reaches(containers, "job-1", ({ state }) => state === "running");
       await containers.stop("job-1", 0);
       // Whoever looks when told sees each state, the last one too.
       await vi.waitFor(async () => expect(await heard.at(-1)).toMatchObject({ state: "exited" }), 10_000);
