@@ -8,6 +8,7 @@ import { fileScratch } from "./file-scratch.ts";
 import { FileSecrets } from "./file-secrets.ts";
 import { createJsonLog, openLogFile } from "./json-log.ts";
 import { packageVersion } from "./package-version.ts";
+import { localPricing } from "./pricing.ts";
 import { ProcessContainers } from "./process-containers.ts";
 import { createRedactor } from "../secrets/redactor.ts";
 import { SqliteStore } from "./sqlite-store.ts";
@@ -78,6 +79,7 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
       leaseMs: LEASE_MS,
       maxAttempts: MAX_ATTEMPTS,
       servesCheckpoints: true,
+      pricing: localPricing(options.environment),
       notes,
     },
     async close() {
