@@ -170,7 +170,8 @@ export class TrainConfig {
    * hardware where there is one, else a rule of thumb with a wide range. Uploads nothing and starts nothing.
    *
    * @example
-   * const { usd, low, high, basis } = await config.estimate();
+   * const recipe = recipes.sft({ steps: 100 });
+   * const { usd, low, high, basis } = await new TrainConfig({ model: "spotter/nano", dataset, recipe }).estimate();
    * console.log(`$${usd} ($${low.usd} to $${high.usd}). ${basis.text}`);
    */
   async estimate(options: CallOptions = {}): Promise<Estimate> {

@@ -106,7 +106,7 @@ describe("POST /runs/estimate", () => {
     expect((await plane.json<{ items: unknown[] }>("GET", "/runs")).items).toHaveLength(1);
   });
 
-  it("is in the log of a run that costs something, before it starts", async () => {
+  it("is in the log of a run that costs something, before it starts (77)", async () => {
     const plane = await testPlane({ onEnd: onTestFinished });
     plane.control.config.pricing = cloudPricing();
     const { id } = await runningRun(plane);

@@ -82,7 +82,7 @@ function fakeJobOf(plane: TestPlane, { id, token, attempt }: FakeJob): Pick<Fake
 }
 
 describe("maxCostUsd", () => {
-  it("stops the run with a checkpoint, and ends it as budget_exceeded", async () => {
+  it("stops the run with a checkpoint, and ends it as budget_exceeded (77)", async () => {
     const plane = await cloudPlane();
     const { id, job, state } = await runningRun(plane, { limits: { maxCostUsd: 1 } });
     await beat(plane, job, HOUR / 2 - 180_000);
