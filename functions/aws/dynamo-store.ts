@@ -24,8 +24,8 @@ export interface DynamoStoreOptions extends TableOptions {
  * read as they are at that moment; what `queryIndex` and `countIndex` tell may be a second old, because
  * DynamoDB brings its indexes up to date after the write.
  *
- * The AWS SDK is loaded by the first call. A table that is missing, refuses or does not answer is
- * `store_unavailable`.
+ * The AWS SDK is loaded by the first call. A table that cannot be used is `aws_resource_missing`,
+ * `aws_denied`, `aws_throttled` or `aws_unreachable`.
  */
 export class DynamoStore implements Store {
   readonly #table: Table;

@@ -66,7 +66,6 @@ export const ERROR_CODES = {
   isolate_crashed: "system",
   attempt_stale: "system", // a newer attempt owns the job; the caller must exit
   store_conflict: "system", // a compare-and-set lost
-  store_unavailable: "system", // the table is missing, refuses, or does not answer
   value_too_large: "system", // a store value over 350 kB; belongs into Blobs
   blob_corrupt: "system", // a blob does not hash to its name
   numeric_failure: "system", // NaN or infinity in a gradient

@@ -120,7 +120,6 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   capacity: 503,
   preempted: 503,
   endpoint_not_ready: 503,
-  store_unavailable: 503,
   disk_full: 507,
   aws_throttled: 503,
   user_cancelled: 499,

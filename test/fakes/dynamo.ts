@@ -19,7 +19,7 @@ export interface FakeDynamo {
   stop: () => Promise<void>;
 }
 
-export const FAKE_AWS: DynamoDBClientConfig = {
+export const FAKE_AWS = {
   region: "eu-central-1",
   credentials: { accessKeyId: "test", secretAccessKey: "test" },
 };

@@ -1,7 +1,6 @@
 // The parts of the AWS SDK that the store uses: one module to load when the first call comes, and nothing
 // else of it in a bundle.
 export {
-  ConditionalCheckFailedException,
   DeleteItemCommand,
   DynamoDBClient,
   GetItemCommand,

@@ -5,8 +5,8 @@ import type {
   QueryCommandInput,
   UpdateItemCommandInput,
 } from "@aws-sdk/client-dynamodb";
-import { SpotterError } from "../../../sdk/schema/errors.ts";
-import { isConditionFailed, tableError } from "./errors.ts";
+import { awsError, awsErrorName } from "../aws-error.ts";
+import { loadClient } from "../load-client.ts";
 import type * as sdkModule from "./sdk.ts";
 
 export type Item = Record<string, AttributeValue>;
@@ -29,7 +29,9 @@ export interface TableOptions {
   region?: string;
   /** Default: that of AWS, or what AWS_ENDPOINT_URL says. */
   endpoint?: string;
-  /** Used instead of an own one, and left open on close. */
+  /** Default: what the environment offers, as every AWS client finds it. */
+  credentials?: DynamoDBClientConfig["credentials"];
+  /** Used instead of an own one, whatever else is said here, and left open on close. */
   client?: DynamoDBClient;
 }
 
@@ -49,9 +51,14 @@ export type RangeQuery = Pick<
 /** With the waits between them at most half a minute, then the caller is told. */
 const MAX_ATTEMPTS = 6;
 
+const CALL = {
+  what: "Using the table of the state",
+  needs: "dynamodb:GetItem, PutItem, UpdateItem, DeleteItem and Query",
+};
+
 type Sdk = typeof sdkModule;
 
-/** The five requests that the store makes of its table; every failure but a lost condition is a SpotterError. */
+/** The five requests that the store makes of its table; every failure has a code of those that AWS can cause. */
 export class Table {
   readonly name: string;
   readonly #options: TableOptions;
@@ -137,7 +144,7 @@ export class Table {
       const { sdk, client } = await this.#opened;
       return await send(sdk, client);
     } catch (error) {
-      throw isConditionFailed(error) ? error : tableError(error, this.name);
+      throw isConditionFailed(error) ? error : awsError(error, { ...CALL, where: this.name });
     }
   }
 }
@@ -149,6 +156,11 @@ export function keyItem({ pk, sk }: ItemKey): { pk: AttributeValue; sk: Attribut
 /** A text or number attribute; "" where the item has none. */
 export function textOf(item: Item, name: string): string {
   return item[name]?.S ?? item[name]?.N ?? "";
+}
+
+/** Whether a condition did not hold; the only failure that is part of the normal course. */
+function isConditionFailed(error: unknown): boolean {
+  return awsErrorName(error) === "ConditionalCheckFailedException";
 }
 
 /** Every page of a query, to its end. */
@@ -164,27 +176,18 @@ export async function* pagesOf(table: Table, query: RangeQuery) {
 async function open({
   region,
   endpoint,
+  credentials,
   client,
 }: TableOptions): Promise<{ sdk: Sdk; client: DynamoDBClient }> {
-  const sdk = await loadSdk();
+  const sdk = await loadClient("@aws-sdk/client-dynamodb", () => import("./sdk.ts"));
   const config: DynamoDBClientConfig = {
     ...(region !== undefined && { region }),
     ...(endpoint !== undefined && { endpoint }),
+    ...(credentials !== undefined && { credentials }),
     maxAttempts: MAX_ATTEMPTS,
     retryMode: "standard",
     // Answers come within milliseconds; a connection that went dead must not hold a request for minutes.
     requestHandler: { connectionTimeout: 2_000, requestTimeout: 10_000 },
   };
   return { sdk, client: client ?? new sdk.DynamoDBClient(config) };
-}
-
-async function loadSdk(): Promise<Sdk> {
-  try {
-    return await import("./sdk.ts");
-  } catch (cause) {
-    throw new SpotterError("package_missing", "State on AWS needs the package @aws-sdk/client-dynamodb.", {
-      hint: "npm install @aws-sdk/client-dynamodb",
-      cause,
-    });
-  }
 }
