@@ -27,21 +27,24 @@ export interface LeaseParams {
   holder: string;
 }
 
-const RENEW_AFTER_MS = 1_500;
+// Time is measured twice, by the clock and by looks, as a clock may jump.
+const RENEW_AFTER_LOOKS = 2;
 /** Who holds it stops acting this long after its last renewal began ... */
 const VALID_MS = 5_000;
-/** ... well before anybody else takes it, by as long as they have watched and by as many looks. */
+const VALID_LOOKS = 4;
+/** ... well before anybody else takes it, by as long as they have watched. */
 const TAKE_AFTER_MS = 7_000;
 const TAKE_AFTER_LOOKS = 6;
 
 export function createLease({ store, clock, key, holder }: LeaseParams): Lease {
   let version: number | undefined;
   let renewedAtMs = -Infinity;
+  let looks = 0;
   let watched: { version: number; sinceMs: number; looks: number } | undefined;
 
   function isHeld(): boolean {
     const sinceMs = clock.now() - renewedAtMs;
-    return version !== undefined && sinceMs >= 0 && sinceMs < VALID_MS;
+    return version !== undefined && sinceMs >= 0 && sinceMs < VALID_MS && looks <= VALID_LOOKS;
   }
 
   async function put(ifVersion: number): Promise<void> {
@@ -50,6 +53,7 @@ export function createLease({ store, clock, key, holder }: LeaseParams): Lease {
       const value: LeaseDocument = { v: 1, holder };
       version = await store.put(key, value, { ifVersion });
       renewedAtMs = beganAtMs;
+      looks = 0;
     } catch (error) {
       if (!isConflict(error)) throw error;
       version = undefined;
@@ -73,7 +77,8 @@ export function createLease({ store, clock, key, holder }: LeaseParams): Lease {
     },
     async look() {
       if (version !== undefined) {
-        if (isHeld() && clock.now() - renewedAtMs < RENEW_AFTER_MS) return;
+        looks++;
+        if (isHeld() && looks < RENEW_AFTER_LOOKS) return;
         await put(version);
         if (version !== undefined) return;
       }

@@ -22,7 +22,11 @@ export interface FakeJob {
   save(step: number, kind?: Checkpoint["kind"]): Promise<Checkpoint>;
 }
 
-export function fakeJob(plane: TestPlane, id: string, attempt: number): FakeJob {
+export function fakeJob(
+  plane: Pick<TestPlane, "containers" | "call" | "json" | "reconciler">,
+  id: string,
+  attempt: number,
+): FakeJob {
   const token = plane.containers.environmentOf(id).SPOTTER_JOB_TOKEN;
   let seq = 0;
   const answer = (method: string, path: string, body?: unknown) =>

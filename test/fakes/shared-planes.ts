@@ -17,6 +17,9 @@ export interface SharedPlane extends ControlPlane {
   /** What it asked others to do. */
   wakes: string[];
   complaints: string[];
+  /** Lines at level info, with their fields. */
+  told: { message: string; fields: Record<string, unknown> }[];
+  containers: FakeContainers;
   /** Calls of the Store so far. */
   storeCalls(): number;
   /** The Store cannot be reached from here, or can again. */
@@ -71,6 +74,7 @@ function open(
   const own = clockOf(world.clock);
   const wakes: string[] = [];
   const complaints: string[] = [];
+  const told: SharedPlane["told"] = [];
   const complain = (message: string, fields?: Record<string, unknown>) =>
     void complaints.push(`${message} ${JSON.stringify(fields ?? {})}`);
   const deps: Deps = {
@@ -87,7 +91,12 @@ function open(
     isolates: fakeIsolates(),
     clock: own.clock,
     ids: systemIds(),
-    log: { debug: () => {}, info: () => {}, warn: complain, error: complain },
+    log: {
+      debug: () => {},
+      info: (message, fields = {}) => void told.push({ message, fields }),
+      warn: complain,
+      error: complain,
+    },
     shared: { maxAgeMs: 2_000, ...(readsAtUse && { readsAtUse }), wake: (what) => void wakes.push(what) },
     config: {
       version: "0.0.0-test",
@@ -128,6 +137,8 @@ function open(
     deps,
     wakes,
     complaints,
+    told,
+    containers: world.containers,
     storeCalls: link.calls,
     setAway: link.setAway,
     setSkewMs: own.setSkewMs,
