@@ -16,32 +16,34 @@
  *   aws.containers.of(taskArn)[0].end(137, "OutOfMemoryError: Container killed due to memory usage");
  *   aws.control.failNext("RunTask", { failures: [{ reason: "RESOURCE:GPU" }] });
  *   aws.calls.filter(({ operation }) => operation === "SubmitJob");
+ *   aws.control.interruptSpot(taskArn);               // warning event, two minutes, end of the instance
  *   await aws.close();                                // kills what still runs
  *
  * Memory: an instance offers 95% of what it is sold with. Time stands still without `auto`: nothing moves on from
  * PROVISIONING or SUBMITTED until the clock is advanced. See `control` for everything that can go wrong.
  */
-import * as batch from "@aws-sdk/client-batch";
-import * as ecs from "@aws-sdk/client-ecs";
+import type * as batch from "@aws-sdk/client-batch";
+import type * as ecs from "@aws-sdk/client-ecs";
 import { JobDefinitions } from "./batch/definitions.ts";
-import { batchHandlers } from "./batch/handlers.ts";
+import type { BatchState } from "./batch/handlers.ts";
 import { Jobs, type Queue } from "./batch/jobs.ts";
 import { realClock, virtualClock, type FakeAwsClock } from "./clock.ts";
 import { FakeContainers, type StartContainer } from "./containers.ts";
 import { CallFailures } from "./control.ts";
 import { TaskDefinitions } from "./ecs/definitions.ts";
-import { ecsHandlers } from "./ecs/handlers.ts";
 import type { EcsState } from "./ecs/run-task.ts";
 import { Tasks } from "./ecs/tasks.ts";
 import { FakeEvents, type EventListener } from "./events.ts";
 import { FakeIds, arn, region } from "./ids.ts";
+import type { FakeFunction } from "./lambda.ts";
 import { LogStore } from "./log-store.ts";
 import { Pool, type PoolSettings } from "./pool.ts";
-import { listen, type Call, type Service } from "./server.ts";
+import { listen, type Call } from "./server.ts";
+import { servicesOf } from "./services.ts";
+import type { SsmParameters } from "./ssm.ts";
 import { StartFailures } from "./start-failures.ts";
 import { FakeControl } from "./steer.ts";
-import { jsonProtocol } from "./wire/json.ts";
-import { restProtocol } from "./wire/rest.ts";
+import { refuseUnknownMembers } from "./strict-clients.ts";
 import { autoDelays, usualDelays, type Delays, type World } from "./world.ts";
 
 export type { FakeAwsClock } from "./clock.ts";
@@ -65,12 +67,12 @@ export interface FakeAwsOptions {
   jobDefinitions?: batch.RegisterJobDefinitionRequest[];
   startContainer?: StartContainer;
   onEvent?: EventListener;
+  /** Lambda, by function name. */
+  functions?: Record<string, FakeFunction>;
   auto?: boolean;
   delays?: Partial<Delays>;
   /** Where virtual time starts. */
   startMs?: number;
-  /** SSM parameters by name, for the secrets of containers. */
-  secret?: (name: string) => string | undefined;
 }
 
 export interface FakeAws {
@@ -89,6 +91,8 @@ export interface FakeAws {
   calls: Call[];
   events: FakeEvents;
   logs: LogStore;
+  /** SSM's, which the secrets of containers come from too. */
+  parameters: SsmParameters;
   pools: ReadonlyMap<string, Pool>;
   close(): Promise<void>;
 }
@@ -99,23 +103,8 @@ export async function startFakeAws(options: FakeAwsOptions = {}): Promise<FakeAw
   const batchState = batchOf(options, world);
   const failures = new CallFailures();
   const calls: Call[] = [];
-  const services: Service[] = [
-    {
-      name: "ecs",
-      models: ecs,
-      protocol: jsonProtocol,
-      mark: "AmazonEC2ContainerServiceV20141113",
-      invalidCode: "InvalidParameterException",
-      handlers: ecsHandlers(ecsState, world),
-    },
-    {
-      name: "batch",
-      models: batch,
-      protocol: restProtocol,
-      invalidCode: "ClientException",
-      handlers: batchHandlers(batchState, world),
-    },
-  ];
+  const services = servicesOf(world, ecsState, batchState, new Map(Object.entries(options.functions ?? {})));
+  const acceptUnknownMembers = refuseUnknownMembers();
   const server = await listen({ services, failures, calls, now: () => world.clock.now() });
   return {
     endpoint: server.endpoint,
@@ -130,8 +119,10 @@ export async function startFakeAws(options: FakeAwsOptions = {}): Promise<FakeAw
     calls,
     events: world.events,
     logs: world.logs,
+    parameters: world.parameters,
     pools: world.pools,
     async close() {
+      acceptUnknownMembers();
       await server.close();
       await world.containers.close();
       world.clock.close();
@@ -152,7 +143,7 @@ function worldOf(options: FakeAwsOptions): World {
     startFailures: new StartFailures(),
     events: new FakeEvents(clock, ids, delays.eventLatencyMs, options.onEvent),
     logs: new LogStore(),
-    secret: (valueFrom) => options.secret?.(valueFrom.replace(/^arn:.*:parameter/, "")),
+    parameters: new Map(),
   };
 }
 
@@ -178,7 +169,7 @@ function ecsOf(options: FakeAwsOptions, world: World): EcsState {
   };
 }
 
-function batchOf(options: FakeAwsOptions, world: World) {
+function batchOf(options: FakeAwsOptions, world: World): BatchState {
   const definitions = new JobDefinitions();
   for (const each of options.jobDefinitions ?? []) definitions.register(each);
   const queues = (options.queues ?? []).map(({ name, pools = [], timeLimits = [] }): Queue => {

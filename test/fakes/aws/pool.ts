@@ -147,6 +147,11 @@ export class Pool {
     });
   }
 
+  /** Starts what the desired size lacks. */
+  reachSoon(): void {
+    this.#clock.after(0, () => this.#reach());
+  }
+
   terminate(instance: Instance, cause: string): void {
     if (instance.state === "shutting-down" || instance.state === "terminated") return;
     instance.state = "shutting-down";
@@ -156,6 +161,8 @@ export class Pool {
     this.#clock.after(this.#delays.instanceStopMs, () => {
       instance.state = "terminated";
       instance.terminatedAtMs = this.#clock.now();
+      // A group that nothing else sizes replaces what it lost.
+      if (this.settings.managedScaling === false) this.#reach();
     });
   }
 

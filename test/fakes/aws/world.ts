@@ -4,6 +4,7 @@ import type { FakeEvents } from "./events.ts";
 import type { FakeIds } from "./ids.ts";
 import type { LogStore } from "./log-store.ts";
 import type { Pool, PoolDelays } from "./pool.ts";
+import type { SsmParameters } from "./ssm.ts";
 import type { StartFailures } from "./start-failures.ts";
 
 /** How long each step takes. Virtual milliseconds, or real ones with `auto`. */
@@ -61,6 +62,20 @@ export interface World {
   startFailures: StartFailures;
   events: FakeEvents;
   logs: LogStore;
-  /** The value of an SSM parameter by name or arn. */
-  secret(valueFrom: string): string | undefined;
+  parameters: SsmParameters;
+}
+
+/** What a container's secret holds: an SSM parameter by name or arn. Without it the container does not start. */
+export function secretOf({ parameters }: World, valueFrom: string): string {
+  const kept = parameters.get(valueFrom.replace(/^arn:.*:parameter/, ""));
+  if (kept !== undefined) return kept.value;
+  throw new Error(
+    `ResourceInitializationError: unable to pull secrets or registry auth: invalid parameters: ${valueFrom}`,
+  );
+}
+
+/** As the service puts it. */
+export function startProblemOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return /^\w+Error: /.test(message) ? message : `CannotStartContainerError: ${message}`;
 }

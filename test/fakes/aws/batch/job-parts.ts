@@ -2,7 +2,7 @@ import type { ContainerOverrides, ContainerProperties, ResourceRequirement } fro
 import type { ContainerRun } from "../containers.ts";
 import { nameOf } from "../ids.ts";
 import type { InstanceResources } from "../instance-types.ts";
-import type { World } from "../world.ts";
+import { secretOf, type World } from "../world.ts";
 import type { JobRecord } from "./jobs.ts";
 
 /** What a job reserves: resource requirements, or the older vcpus and memory. */
@@ -30,9 +30,7 @@ export function runOf(record: JobRecord, world: World): ContainerRun {
     environment[name] = value;
   }
   for (const { name = "", valueFrom = "" } of properties.secrets ?? []) {
-    const value = world.secret(valueFrom);
-    if (value === undefined) throw new Error(`unable to pull secrets: invalid parameters: ${valueFrom}`);
-    environment[name] = value;
+    environment[name] = secretOf(world, valueFrom);
   }
   const needs = needsOf(properties, overrides);
   const stream = logStreamOf(record);

@@ -7,7 +7,7 @@ import type {
 import type { FakeContainer } from "../containers.ts";
 import { arn } from "../ids.ts";
 import type { Instance, Lease, Pool } from "../pool.ts";
-import type { World } from "../world.ts";
+import { startProblemOf, type World } from "../world.ts";
 import { logStreamOf, needsOf, runOf } from "./job-parts.ts";
 import { retries, type AttemptEnd } from "./retry.ts";
 
@@ -167,7 +167,7 @@ export class Jobs {
       record.container = await this.#world.containers.start(record.properties, runOf(record, this.#world));
       return undefined;
     } catch (error) {
-      return `CannotStartContainerError: ${error instanceof Error ? error.message : String(error)}`;
+      return startProblemOf(error);
     }
   }
 

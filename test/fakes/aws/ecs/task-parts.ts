@@ -7,7 +7,7 @@ import type {
 import type { ContainerRun, FakeContainer } from "../containers.ts";
 import { arn, nameOf } from "../ids.ts";
 import type { InstanceResources } from "../instance-types.ts";
-import type { World } from "../world.ts";
+import { secretOf, type World } from "../world.ts";
 import type { TaskRecord } from "./tasks.ts";
 
 /** What a task reserves on its instance: its own numbers, or the sum of its containers'. */
@@ -57,9 +57,7 @@ export function runOf(definition: ContainerDefinition, record: TaskRecord, world
     environment[name] = value;
   }
   for (const { name = "", valueFrom = "" } of definition.secrets ?? []) {
-    const value = world.secret(valueFrom);
-    if (value === undefined) throw new Error(`unable to pull secrets: invalid parameters: ${valueFrom}`);
-    environment[name] = value;
+    environment[name] = secretOf(world, valueFrom);
   }
   const stream = logStreamOf(definition, record);
   return {

@@ -1,7 +1,7 @@
 import type { ContainerDefinition, Task, TaskDefinition, TaskOverride } from "@aws-sdk/client-ecs";
 import type { FakeContainer } from "../containers.ts";
 import type { Instance, Lease, Pool } from "../pool.ts";
-import type { World } from "../world.ts";
+import { startProblemOf, type World } from "../world.ts";
 import { containerArn, needsOf, networkOf, runOf } from "./task-parts.ts";
 
 export interface TaskRecord {
@@ -116,7 +116,7 @@ export class Tasks {
         networkOf(record, each, container);
         void container.exited.then(() => this.#exited(record, each, container));
       } catch (error) {
-        return `CannotStartContainerError: ${error instanceof Error ? error.message : String(error)}`;
+        return startProblemOf(error);
       }
     }
     return undefined;

@@ -3,6 +3,8 @@ import { ECSClient } from "@aws-sdk/client-ecs";
 import { onTestFinished } from "vitest";
 import { startFakeAws, type FakeAws, type FakeAwsOptions } from "../../../fakes/aws/index.ts";
 
+export const plainContainer = { name: "engine", image: "engine:1", memory: 512, cpu: 256 };
+
 export const usual = {
   pools: [{ name: "gpu", instanceType: "g6.xlarge", maxSize: 2, spot: true }],
   clusters: [{ name: "main", capacityProviders: ["FARGATE", "FARGATE_SPOT", "gpu"] }],
@@ -22,7 +24,7 @@ export const usual = {
         },
       ],
     },
-    { family: "plain", containerDefinitions: [{ name: "engine", image: "engine:1", memory: 512, cpu: 256 }] },
+    { family: "plain", containerDefinitions: [plainContainer] },
   ],
   jobDefinitions: [
     {
