@@ -199,7 +199,8 @@ class Exchange implements Visitor, Asker, Beating {
     if (this.#attempt === undefined) {
       const limitMs = holdMs(isStream, scalingOf(endpoint.scaling).holdMs, holds);
       const isUp = readyReplicas(control.routes.find(endpoint.name) ?? endpoint).length > 0;
-      if (nowMs - this.#startedAtMs >= limitMs) return this.#fail(waitedTooLong(endpoint.name, isUp));
+      if (nowMs - this.#startedAtMs >= limitMs)
+        return this.#fail(waitedTooLong(endpoint.name, isUp, endpoint.failure));
     } else if (this.#isSilent(this.#attempt, nowMs)) return;
     if (!isStream || this.#isInPieces) return;
     if (!this.#isHeadSent && nowMs - this.#startedAtMs < holds.headersMs) return;

@@ -1,4 +1,5 @@
 import type { Endpoint } from "../../sdk/schema/endpoint.ts";
+import type { Failure } from "../../sdk/schema/errors.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 
 /** How long requests wait for a replica, in what is in front of this gateway. */
@@ -23,11 +24,18 @@ export function holdMs(isStream: boolean, endpointHoldMs: number, holds: Holds =
 }
 
 /** The wait is over: none came up, or those that are there have all they can do. */
-export function waitedTooLong(name: string, hasReplica: boolean): SpotterError {
+export function waitedTooLong(name: string, hasReplica: boolean, failure?: Failure): SpotterError {
   if (hasReplica) {
     return new SpotterError("capacity", `Every replica of endpoint "${name}" was busy for too long.`, {
       where: "model",
       hint: "Try again later, or let it have more replicas.",
+    });
+  }
+  // Its replicas wait for an instance, not for the model to load.
+  if (failure?.code === "no_capacity") {
+    return new SpotterError("no_capacity", `Endpoint "${name}" has no replica: ${failure.message}`, {
+      where: "model",
+      hint: failure.hint,
     });
   }
   return new SpotterError("endpoint_not_ready", `Endpoint "${name}" is still starting.`, {
@@ -48,10 +56,15 @@ export function endedError(name: string, endpoint: Endpoint | undefined): Spotte
   if (endpoint.state !== "failed" && endpoint.state !== "stopped" && endpoint.state !== "stopping")
     return undefined;
   const { state, failure } = endpoint;
+  const isForWantOfRoom = state === "failed" && failure?.code === "no_capacity";
   const why = failure ? `: ${failure.message.replace(/\.$/, "")}` : "";
-  return new SpotterError("endpoint_failed", `Endpoint "${name}" is ${state}${why}.`, {
-    where: "model",
-    hint: failure?.hint ?? `See \`spotter endpoint logs ${name}\`, then launch it again.`,
-    status: 503,
-  });
+  return new SpotterError(
+    isForWantOfRoom ? "no_capacity" : "endpoint_failed",
+    `Endpoint "${name}" is ${state}${why}.`,
+    {
+      where: "model",
+      hint: failure?.hint ?? `See \`spotter endpoint logs ${name}\`, then launch it again.`,
+      status: 503,
+    },
+  );
 }

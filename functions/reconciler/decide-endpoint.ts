@@ -1,6 +1,7 @@
 import type { ReplicaState } from "../../sdk/schema/endpoint.ts";
 import type { Failure } from "../../sdk/schema/errors.ts";
 import { hasOutlived } from "./limits.ts";
+import { roomLoss } from "./platform-failure.ts";
 import { backoffMs, isWorthRetrying, lossOf, wasPreempted } from "./liveness.ts";
 import type { Action, EndpointView, JobView, Policy, ReplicaView } from "./views.ts";
 
@@ -84,14 +85,19 @@ function victims(up: ReplicaView[], count: number): ReplicaView[] {
 function decideReplica(endpoint: EndpointView, replica: ReplicaView, now: number, policy: Policy): Action[] {
   const { job } = replica;
   if (replica.state === "draining" || replica.state === "gone") return retire(endpoint, replica, now, policy);
-  if (job.container.state === "unknown" && job.startedAtMs === undefined)
+  const noRoom = job.exit ? undefined : roomLoss(job, now, policy);
+  if (job.container.state === "unknown" && job.startedAtMs === undefined && !noRoom)
     return [{ type: "launch-job", jobId: job.id }];
   // Told to end from outside, as when the daemon goes down, or taken back by its platform: no fault of its own,
   // the next one may come at once.
   if (job.exit?.outcome === "cancelled" || wasPreempted(job))
     return [{ type: "drop-replica", endpoint: endpoint.name, jobId: job.id }];
   const loss =
-    job.exit?.failure ?? lossOf(job, now, policy) ?? endedLoss(job) ?? lateLoss(replica, now, policy);
+    job.exit?.failure ??
+    noRoom ??
+    lossOf(job, now, policy) ??
+    endedLoss(job) ??
+    lateLoss(replica, now, policy);
   if (loss) {
     const failures = endpoint.startFailures + 1;
     const target = { endpoint: endpoint.name, jobId: job.id };

@@ -1,6 +1,7 @@
 import { ERROR_CODES, type ErrorCode } from "../../sdk/schema/error-codes.ts";
 import type { Failure } from "../../sdk/schema/errors.ts";
 import type { ContainerReason } from "../ports/containers.ts";
+import { platformFailure } from "./platform-failure.ts";
 import type { JobView, Policy } from "./views.ts";
 
 const BACKOFF_BASE_MS = 1_000;
@@ -34,7 +35,9 @@ export function lossOf(job: JobView, now: number, policy: Policy): Failure | und
     case "waiting":
       return undefined;
     case "exited":
-      return exitFailure(container.reason, container.exitCode, container.logTail);
+      return (
+        platformFailure(container) ?? exitFailure(container.reason, container.exitCode, container.logTail)
+      );
     case "unknown":
       // Known to have run and gone without a trace: the machine or the platform took it.
       return job.startedAtMs === undefined ? undefined : lost("Its container is gone.");

@@ -100,6 +100,7 @@ async function jobView(control: Control, id: string): Promise<JobView> {
   return {
     id,
     attempt: job?.attempt ?? 0,
+    createdAtMs: job?.createdAtMs,
     startedAtMs: job?.startedAtMs,
     heartbeatAtMs: job?.heartbeatAtMs,
     address: job?.address,

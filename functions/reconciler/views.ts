@@ -8,6 +8,8 @@ import type { Outcome } from "./outcome.ts";
 export interface JobView {
   id: string;
   attempt: number;
+  /** When its container was asked for. */
+  createdAtMs?: number;
   startedAtMs?: number;
   heartbeatAtMs?: number;
   address?: string;

@@ -32,6 +32,9 @@ export const ERROR_CODES = {
   payload_too_large: "user",
   route_unsupported: "user", // the route exists, but not for this engine or not here
   method_not_allowed: "user", // the route exists, but not for this verb
+  cloud_quota_exceeded: "user", // the account may not have such instances, or no more of them
+  image_unavailable: "user", // the image of a container is not there, or may not be pulled
+  memory_exceeded: "user", // a container certainly needs more memory than its hardware has
   budget_exceeded: "user", // a run cost as much as it may; its checkpoints are kept
   quota_exhausted: "user", // the key's tokens of this month are used up
   port_busy: "user", // the daemon's port belongs to another program
@@ -40,12 +43,13 @@ export const ERROR_CODES = {
   state_too_new: "user", // written by a newer version
   node_too_old: "user",
   package_missing: "user", // an optional package is not installed
-  aws_adapters_missing: "user", // this deployment has no state adapters yet
+  aws_config_invalid: "user", // variables that a function on AWS needs are missing or wrong
   context_length_exceeded: "user",
   grammar_too_complex: "user", // a schema or choice that leaves too many ways to go on at once
   chat_template_failed: "user", // the chat template of the model does not take these messages
   // Capacity: the same call may work later
   capacity: "capacity",
+  no_capacity: "capacity", // the platform has no instance of this hardware
   preempted: "capacity", // the platform took a spot container back
   queue_full: "capacity",
   rate_limited: "capacity", // the key's requests or tokens of this minute are used up

@@ -118,12 +118,13 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   quota_exhausted: 429,
   hub_rate_limited: 429,
   capacity: 503,
+  no_capacity: 503,
   preempted: 503,
   endpoint_not_ready: 503,
   disk_full: 507,
   aws_throttled: 503,
   user_cancelled: 499,
-  aws_adapters_missing: 501,
+  aws_config_invalid: 500,
   timeout: 504,
 };
 

@@ -58,7 +58,7 @@ export function exitReason(ending: Ending): ContainerReason | "done" {
   const log = logTail.join("\n");
   if (words.includes(STOPPED.spot) || isPreempted) return "preempted";
   // `attemptDurationSeconds`: a job that hung, as far as anybody knows.
-  if (OVER_TIME.test(words)) return "error";
+  if (OVER_TIME.test(words) || words.includes(STOPPED.lifetime)) return "error";
   if (words.includes(OURS) || isStopped) return "user";
   if (OUT_OF_MEMORY.test(words)) return "oom";
   if (PREEMPTED.test(words)) return "preempted";
