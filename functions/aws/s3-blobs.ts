@@ -10,10 +10,13 @@ import { Bucket, type BucketOptions } from "./s3-blobs/bucket.ts";
 import { directTransfers } from "./s3-blobs/direct-transfers.ts";
 import { listObjects } from "./s3-blobs/list-objects.ts";
 import { MultipartUpload } from "./s3-blobs/multipart-upload.ts";
-import { MAX_PARTS, PART_BYTES, partsOf } from "./s3-blobs/parts.ts";
+import { MAX_PARTS, MAX_PUT_BYTES, PART_BYTES, partsOf } from "./s3-blobs/parts.ts";
 import { readObject } from "./s3-blobs/read-object.ts";
 
-export type S3BlobsOptions = BucketOptions;
+export interface S3BlobsOptions extends BucketOptions {
+  /** What others put by URL in one request. Default: 5 GiB, what S3 takes. */
+  maxPutBytes?: number;
+}
 
 const READ_BYTES = 1024 * 1024;
 
@@ -30,7 +33,11 @@ export class S3Blobs implements Blobs {
 
   constructor(options: S3BlobsOptions) {
     this.#bucket = new Bucket(options);
-    this.direct = directTransfers(this.#bucket, (key) => this.head(key));
+    this.direct = directTransfers(
+      this.#bucket,
+      (key) => this.head(key),
+      options.maxPutBytes ?? MAX_PUT_BYTES,
+    );
   }
 
   async put(

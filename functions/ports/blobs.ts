@@ -16,8 +16,19 @@ export interface DirectTransfers {
   /** All parts but the last have at least this many bytes; there are at most `maxParts`. */
   readonly minPartBytes: number;
   readonly maxParts: number;
+  /** What goes in one request; larger files go in parts. */
+  readonly maxPutBytes: number;
   /** A URL that anybody may GET until `ttlS` seconds are over; byte ranges work. The blob may not exist. */
   presignGet(key: string, ttlS: number): Promise<string>;
+  /**
+   * A URL to PUT exactly the content of this hash to, with `headers` along, until `ttlS` seconds are over. The home
+   * refuses what hashes otherwise, and the blob is visible when all of it has arrived.
+   */
+  presignPut(
+    key: string,
+    sha256: string,
+    ttlS: number,
+  ): Promise<{ url: string; headers: Record<string, string> }>;
   /** Begins an upload in parts; the blob is visible after `completeUpload` and not before. */
   createUpload(key: string): Promise<string>;
   /** A URL to PUT the bytes of one part to, until `ttlS` seconds are over. */

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { buildApp } from "fauxqs";
 
@@ -50,6 +51,16 @@ export async function fakeS3(bucket = "spotter-test"): Promise<FakeS3> {
       .status(status)
       .header("content-type", "application/xml")
       .send(request.method === "HEAD" ? "" : body);
+  });
+  // As S3 does: what hashes otherwise is not kept.
+  app.addHook("preHandler", async (request, reply) => {
+    const promised = request.headers["x-amz-checksum-sha256"];
+    const { body } = request;
+    if (typeof promised !== "string" || !Buffer.isBuffer(body)) return;
+    if (createHash("sha256").update(body).digest("base64") === promised) return;
+    await reply
+      .status(400)
+      .send("<Error><Code>BadDigest</Code><Message>It hashes otherwise.</Message></Error>");
   });
   app.addHook("onSend", async (request, reply, payload) => {
     if (reply.statusCode < 300) takeNote(open, request, payload);

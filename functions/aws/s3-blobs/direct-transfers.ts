@@ -8,13 +8,16 @@ import { MAX_PARTS, MIN_PART_BYTES } from "./parts.ts";
 
 /** Seven days: the longest that S3 takes. A URL also ends with the credentials of the role that signed it. */
 const MAX_TTL_S = 604_800;
+const CHECKSUM_HEADER = "x-amz-checksum-sha256";
 
 /** Presigned URLs and uploads in parts, so that gigabytes go between a container and S3 and nowhere else. */
 export function directTransfers(
   bucket: Bucket,
   head: (key: string) => Promise<BlobInfo | undefined>,
+  maxPutBytes: number,
 ): DirectTransfers {
   return {
+    maxPutBytes,
     minPartBytes: MIN_PART_BYTES,
     maxParts: MAX_PARTS,
     async presignGet(key, ttlS) {
@@ -23,6 +26,18 @@ export function directTransfers(
         const command = new sdk.GetObjectCommand({ Bucket: bucket.name, Key });
         return await sign(client, command, { expiresIn: ttlS });
       });
+    },
+    async presignPut(key, sha256, ttlS) {
+      const checksum = Buffer.from(sha256, "hex").toString("base64");
+      const headers = { [CHECKSUM_HEADER]: checksum };
+      const Key = bucket.keyOf(key);
+      const url = await presign(bucket, key, ttlS, async ({ sdk, client }, sign) => {
+        const command = new sdk.PutObjectCommand({ Bucket: bucket.name, Key, ChecksumSHA256: checksum });
+        // Signed as a header, so that nobody can leave it out.
+        const unhoistableHeaders = new Set([CHECKSUM_HEADER]);
+        return await sign(client, command, { expiresIn: ttlS, unhoistableHeaders });
+      });
+      return { url, headers };
     },
     async createUpload(key) {
       return await createUpload(bucket, key, { checksums: false });

@@ -4,6 +4,8 @@ const MIB = 1024 * 1024;
 export const MIN_PART_BYTES = 5 * MIB;
 export const PART_BYTES = 8 * MIB;
 export const MAX_PARTS = 10_000;
+/** What S3 takes in one request. */
+export const MAX_PUT_BYTES = 5 * 1024 * MIB;
 const PARTS_OF_ONE_SIZE = 2_000;
 
 /** A piece of a body; `last` says that nothing follows. */

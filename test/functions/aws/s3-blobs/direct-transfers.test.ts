@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { S3Blobs } from "../../../../functions/aws/s3-blobs.ts";
 import { FAKE_AWS, type FakeS3, fakeS3 } from "../../../fakes/s3.ts";
@@ -46,6 +46,17 @@ it("signs what S3 can keep: no checksum of a body that is not known yet", async 
   expect(url.searchParams.get("X-Amz-Expires")).toBe("600");
   expect([...url.searchParams.keys()].filter((name) => /checksum/i.test(name))).toEqual([]);
   expect(url.searchParams.get("X-Amz-SignedHeaders")).toBe("host");
+});
+
+it("takes a whole file by URL, if it hashes as announced and says so", async () => {
+  const sha256 = createHash("sha256").update(tail).digest("hex");
+  const { url, headers } = await blobs.direct.presignPut("whole", sha256, 60);
+  expect(new URL(url).searchParams.get("X-Amz-SignedHeaders")).toContain("x-amz-checksum-sha256");
+  const other = await fetch(url, { method: "PUT", headers, body: head.subarray(0, 1000) });
+  expect(other.status).toBe(400);
+  expect(await blobs.head("whole")).toBeUndefined();
+  expect((await fetch(url, { method: "PUT", headers, body: tail })).status).toBe(200);
+  expect(Buffer.from((await blobs.bytes("whole")) ?? []).equals(tail)).toBe(true);
 });
 
 it("gives a blob by URL, in ranges too", async () => {
