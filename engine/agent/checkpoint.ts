@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { checkpoint, type Checkpoint } from "../../sdk/schema/checkpoint.ts";
-import { jobCheckpointUploads } from "../../sdk/schema/job.ts";
+import { jobCheckpointUploads, type JobUpload, type JobUploadedParts } from "../../sdk/schema/job.ts";
 import { listFiles, putFile } from "./files.ts";
 import type { Transport } from "./transport.ts";
 
@@ -29,17 +29,37 @@ export async function uploadCheckpoint(
     { attempt, step, kind, files, ...(metrics === undefined ? {} : { metrics }) },
     { timeoutMs: 60_000 },
   );
-  const pending = [...z.parse(jobCheckpointUploads, announced).uploads];
-  const upload = async (): Promise<void> => {
-    for (let next = pending.shift(); next !== undefined; next = pending.shift())
-      await putFile(transport, next.url, join(dir, next.path));
-  };
-  await Promise.all(Array.from({ length: PARALLEL_UPLOADS }, upload));
+  const parts = await uploadAll(transport, dir, z.parse(jobCheckpointUploads, announced).uploads);
   // Checking large files takes the control plane a while.
   const done = await transport.json(
     `${path}/checkpoints/${step}/complete`,
-    { attempt },
+    { attempt, ...(parts.length === 0 ? {} : { parts }) },
     { timeoutMs: 300_000 },
   );
   return z.parse(checkpoint, done);
+}
+
+/** Sends every file, or every part of it, a few side by side; tells what parts were answered with. */
+async function uploadAll(
+  transport: Transport,
+  dir: string,
+  uploads: readonly JobUpload[],
+): Promise<JobUploadedParts[]> {
+  const inParts: JobUploadedParts[] = [];
+  const pending = uploads.flatMap(({ path, url, headers, parts }): (() => Promise<void>)[] => {
+    const from = join(dir, path);
+    if (parts === undefined) return [async () => void (await putFile(transport, url, from, { headers }))];
+    const etags: string[] = [];
+    inParts.push({ path, etags });
+    return parts.urls.map((partUrl, index) => async () => {
+      const start = index * parts.partBytes;
+      etags[index] =
+        (await putFile(transport, partUrl, from, { range: [start, start + parts.partBytes] })) ?? "";
+    });
+  });
+  const work = async (): Promise<void> => {
+    for (let next = pending.shift(); next !== undefined; next = pending.shift()) await next();
+  };
+  await Promise.all(Array.from({ length: PARALLEL_UPLOADS }, work));
+  return inParts;
 }

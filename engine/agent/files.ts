@@ -72,10 +72,29 @@ export async function listFiles(dir: string): Promise<CheckpointFile[]> {
   );
 }
 
-/** PUTs one file; the blob knows its size, so stores that refuse chunked bodies are fine as well. */
-export async function putFile(transport: Transport, url: string, path: string): Promise<void> {
-  await transport.request(url, { method: "PUT", body: () => openAsBlob(path) }, async (response) => {
+export interface PutParams {
+  headers?: Record<string, string>;
+  /** Bytes [start, end) of the file. Default: all. */
+  range?: [number, number];
+}
+
+/**
+ * PUTs a file or a piece of it, and returns the ETag of the answer. The blob knows its size, so stores that refuse
+ * chunked bodies are fine as well.
+ */
+export async function putFile(
+  transport: Transport,
+  url: string,
+  path: string,
+  { headers = {}, range }: PutParams = {},
+): Promise<string | undefined> {
+  const body = async () => {
+    const blob = await openAsBlob(path);
+    return range === undefined ? blob : blob.slice(...range);
+  };
+  return await transport.request(url, { method: "PUT", headers, body }, async (response) => {
     await response.arrayBuffer();
+    return response.headers.get("etag") ?? undefined;
   });
 }
 

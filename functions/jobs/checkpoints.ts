@@ -1,28 +1,37 @@
 import type { Checkpoint, CheckpointFile } from "../../sdk/schema/checkpoint.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
-import type { JobCheckpointBegin } from "../../sdk/schema/job.ts";
+import type { JobCheckpointBegin, JobUpload, JobUploadedParts } from "../../sdk/schema/job.ts";
 import { checkpointKey, checkpointPrefix, type StoredCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import type { DocumentKey } from "../ports/store.ts";
 import { getRunSpec, runStream, type StreamedEvent } from "../runs/records.ts";
 import { stepKey } from "../records/step-key.ts";
+import { abandonUploads, type BegunUploads, completeUploads, planUploads } from "./checkpoint-uploads.ts";
 import { liveJob } from "./records.ts";
+
+interface Announced extends JobCheckpointBegin {
+  begun?: BegunUploads;
+}
 
 /** Takes note of the files that will come and says where each goes. Announcing again replaces the note. */
 export async function beginCheckpoint(
   control: Control,
   jobId: string,
   begin: JobCheckpointBegin,
-): Promise<{ uploads: { path: string; url: string }[] }> {
-  await trainJob(control, jobId, begin.attempt);
+): Promise<{ uploads: JobUpload[] }> {
+  const job = await trainJob(control, jobId, begin.attempt);
   if (!begin.files.some((file) => file.path.startsWith("model/"))) {
     throw new SpotterError("invalid_input", "A checkpoint needs at least one file below model/.", {
       where: "files",
     });
   }
-  await control.store.put(uploadKey(jobId, begin.step), { ...begin, v: 1 });
+  const prefix = checkpointPrefix(job.owner, begin.step, job.attempt);
   const base = `${control.config.publicUrl()}/jobs/${encodeURIComponent(jobId)}/uploads/${begin.step}`;
-  return { uploads: begin.files.map(({ path }) => ({ path, url: `${base}/${encodeURI(path)}` })) };
+  const before = await control.store.get<Announced>(uploadKey(jobId, begin.step));
+  const { uploads, begun } = await planUploads(control.blobs, prefix, base, begin.files);
+  await control.store.put(uploadKey(jobId, begin.step), { ...begin, v: 1, begun });
+  await abandonUploads(control.blobs, prefix, before?.value.begun ?? {});
+  return { uploads };
 }
 
 /** Stores one announced file; a body that hashes otherwise is refused and not kept. */
@@ -51,12 +60,13 @@ export async function completeCheckpoint(
   jobId: string,
   step: number,
   attempt: number,
+  parts: readonly JobUploadedParts[] = [],
 ): Promise<Checkpoint> {
   const job = await trainJob(control, jobId, attempt);
   const key = checkpointKey(job.owner, step);
   const found = await control.store.get<StoredCheckpoint>(key);
   const existing = found?.value.damage === undefined ? found?.value : undefined;
-  const checkpoint = existing ?? (await newCheckpoint(control, jobId, step));
+  const checkpoint = existing ?? (await newCheckpoint(control, jobId, step, parts));
   if (existing === undefined) await publish(control, key, checkpoint, found?.version ?? 0);
   const event: StreamedEvent = {
     atMs: checkpoint.createdAtMs,
@@ -70,10 +80,16 @@ export async function completeCheckpoint(
   return checkpoint;
 }
 
-async function newCheckpoint(control: Control, jobId: string, step: number): Promise<Checkpoint> {
+async function newCheckpoint(
+  control: Control,
+  jobId: string,
+  step: number,
+  parts: readonly JobUploadedParts[],
+): Promise<Checkpoint> {
   const begin = await announced(control, jobId, step);
   const job = await trainJob(control, jobId, begin.attempt);
   const prefix = checkpointPrefix(job.owner, step, job.attempt);
+  await completeUploads(control.blobs, prefix, begin.begun ?? {}, parts);
   await checkFiles(control, prefix, begin.files);
   const spec = await getRunSpec(control, job.owner);
   return {
@@ -123,8 +139,8 @@ async function trainJob(control: Control, jobId: string, attempt: number) {
   throw new SpotterError("forbidden", `Job ${jobId} does not train: it has no checkpoints.`);
 }
 
-async function announced(control: Control, jobId: string, step: number): Promise<JobCheckpointBegin> {
-  const found = await control.store.get<JobCheckpointBegin>(uploadKey(jobId, step));
+async function announced(control: Control, jobId: string, step: number): Promise<Announced> {
+  const found = await control.store.get<Announced>(uploadKey(jobId, step));
   if (found !== undefined) return found.value;
   throw new SpotterError("not_found", `Job ${jobId} did not announce a checkpoint of step ${step}.`);
 }

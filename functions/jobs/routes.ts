@@ -17,11 +17,11 @@ import {
 } from "../../sdk/schema/job.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
 import type { Control } from "../control.ts";
-import { blobResponse } from "../http/blob-response.ts";
 import { bodyStream } from "../http/body.ts";
 import { route, type Route, type RouteInput } from "../http/route.ts";
 import { saveRollouts } from "../runs/rollouts.ts";
 import { beginCheckpoint, completeCheckpoint, uploadFile } from "./checkpoints.ts";
+import { jobFileResponse } from "./file-response.ts";
 import { receiveEvents } from "./events.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { liveJob, type JobRecord } from "./records.ts";
@@ -113,7 +113,7 @@ function checkpointRoutes(control: Control): Route[] {
       body: jobCheckpointComplete,
       response: jobCheckpointReply,
       handle: ({ param, body }) =>
-        completeCheckpoint(control, param("id"), stepOf(param("step")), body.attempt),
+        completeCheckpoint(control, param("id"), stepOf(param("step")), body.attempt, body.parts),
     }),
     route({
       method: "put",
@@ -139,7 +139,7 @@ function fileRoutes(control: Control): Route[] {
       async handle(input) {
         const file = filesOf(await jobSpecOf(control, jobOf(input))).get(input.rest());
         if (file === undefined) throw new SpotterError("forbidden", `This job may not read ${input.rest()}.`);
-        return blobResponse(control, input.rest(), input.c.req.header("range"));
+        return jobFileResponse(control, input.rest(), input.c.req.header("range"));
       },
     }),
   ];

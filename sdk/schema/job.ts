@@ -132,11 +132,23 @@ export const jobCheckpointBegin = z.object({
   metrics: z.optional(z.record(z.string(), z.number())),
 });
 export type JobCheckpointBegin = z.infer<typeof jobCheckpointBegin>;
-export const jobCheckpointUploads = z.object({
-  uploads: z.array(z.object({ path: z.string(), url: z.string() })),
+/**
+ * Where a file goes: one PUT to `url` with `headers`, or, where there are `parts`, a PUT of each piece of
+ * `partBytes` (the last is shorter) to its own URL, whose answer has an ETag to name when all is complete.
+ */
+export const jobUpload = z.object({
+  path: z.string(),
+  url: z.string(),
+  headers: z.optional(z.record(z.string(), z.string())),
+  parts: z.optional(z.object({ partBytes: positiveInt, urls: z.array(z.string()) })),
 });
+export type JobUpload = z.infer<typeof jobUpload>;
+export const jobCheckpointUploads = z.object({ uploads: z.array(jobUpload) });
+/** What was answered to the parts of a file, in their order. */
+export const jobUploadedParts = z.object({ path: z.string(), etags: z.array(z.string()) });
+export type JobUploadedParts = z.infer<typeof jobUploadedParts>;
 /** Second call (`.../checkpoints/:step/complete`): checks sizes and hashes, then writes the manifest. */
-export const jobCheckpointComplete = z.object({ attempt });
+export const jobCheckpointComplete = z.object({ attempt, parts: z.optional(z.array(jobUploadedParts)) });
 export const jobCheckpointReply = checkpoint;
 
 /** Environment of a container process. Nothing else reaches it. */

@@ -7,6 +7,7 @@ import { FileBlobs } from "../../functions/local/file-blobs.ts";
 import { FileSecrets } from "../../functions/local/file-secrets.ts";
 import { SqliteStore } from "../../functions/local/sqlite-store.ts";
 import { systemIds } from "../../functions/local/system-ids.ts";
+import type { Blobs } from "../../functions/ports/blobs.ts";
 import type { Isolates } from "../../functions/ports/isolates.ts";
 import type { ContainerState } from "../../functions/ports/containers.ts";
 import { sha256Of } from "../../functions/records/hash.ts";
@@ -33,6 +34,8 @@ export interface TestPlane extends ControlPlane {
 
 export interface TestPlaneParams {
   isolates?: Isolates;
+  /** Default: files of the state folder. */
+  blobs?: Blobs;
   probe?: (address: string) => Promise<boolean>;
   /** Takes webhooks; by default nobody does. */
   send?: Send;
@@ -68,7 +71,7 @@ async function open(
     void complaints.push(`${message} ${JSON.stringify(fields ?? {})}`);
   const deps: Deps = {
     store: new SqliteStore(join(home, "state.db")),
-    blobs: new FileBlobs(join(home, "blobs")),
+    blobs: params.blobs ?? new FileBlobs(join(home, "blobs")),
     secrets: new FileSecrets(join(home, "secrets.json")),
     containers,
     isolates: params.isolates ?? fakeIsolates(),
