@@ -115,7 +115,8 @@ function lazyClient({ client }: LambdaIsolatesParams): {
       "@aws-sdk/client-lambda",
       () => import("@aws-sdk/client-lambda"),
     );
-    return new LambdaClient(client ?? {});
+    // What is refused is repeated here, where it is known for how long that is worth it.
+    return new LambdaClient({ maxAttempts: 1, ...client });
   };
   return {
     get: () => (opened ??= open()),

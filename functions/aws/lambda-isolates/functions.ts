@@ -34,8 +34,8 @@ export async function ensureFunction(
     needs: "lambda:GetFunction, lambda:CreateFunction, lambda:TagResource and iam:PassRole",
   };
   try {
-    const known = await find(client, name);
-    if (known) await touch(client, known, context);
+    const known = await patiently(() => find(client, name), { patienceMs, now });
+    if (known) await patiently(() => touch(client, known, context), { patienceMs, now });
     else await create(client, name, { code, bundle }, context);
     await patiently(() => active(client, name), {
       patienceMs,

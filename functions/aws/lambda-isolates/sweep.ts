@@ -1,4 +1,5 @@
 import { awsError, awsErrorName } from "../aws-error.ts";
+import { patiently } from "./backoff.ts";
 import { namePrefix } from "./function-name.ts";
 import type { LambdaContext } from "./params.ts";
 import { isUnused } from "./used.ts";
@@ -8,7 +9,7 @@ import { isUnused } from "./used.ts";
  * is made anew by that call.
  */
 export async function sweepUnused(context: LambdaContext, days: number): Promise<string[]> {
-  const { params, now } = context;
+  const { params, now, patienceMs } = context;
   const client = await context.client();
   const { DeleteFunctionCommand, ListTagsCommand, paginateListFunctions } =
     await import("@aws-sdk/client-lambda");
@@ -18,7 +19,8 @@ export async function sweepUnused(context: LambdaContext, days: number): Promise
       for (const { FunctionName: name, FunctionArn: arn } of Functions) {
         if (name === undefined || arn === undefined || !name.startsWith(namePrefix(params.stack))) continue;
         try {
-          const { Tags = {} } = await client.send(new ListTagsCommand({ Resource: arn }));
+          const tagsOf = () => client.send(new ListTagsCommand({ Resource: arn }));
+          const { Tags = {} } = await patiently(tagsOf, { patienceMs, now });
           if (Tags["spotter:stack"] !== params.stack || !isUnused(Tags, now(), days)) continue;
           await client.send(new DeleteFunctionCommand({ FunctionName: name }));
           swept.push(name);

@@ -2,9 +2,9 @@ import { BlockList, isIP, isIPv6 } from "node:net";
 
 export interface AllowedHosts {
   /** Why a request may not go there; undefined: it may. `host` with its port unless it is the scheme's own. */
-  refusal(host: string, hostname: string): string | undefined;
+  refusal: (host: string, hostname: string) => string | undefined;
   /** Whether an address that a listed name led to may be used. */
-  mayUse(hostname: string, address: string): boolean;
+  mayUse: (hostname: string, address: string) => boolean;
 }
 
 /** The same rules as the worker between workerd's user code and the network. */
@@ -18,12 +18,14 @@ export function allowedHosts(list: readonly string[]): AllowedHosts {
     // A listed name must not lead inside; an address or this machine's own name was meant as it was written.
     mayUse(hostname, address) {
       if (hostname === "localhost" || isIP(hostname) !== 0) return true;
-      return !PRIVATE.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+      const family = isIPv6(address) ? "ipv6" : "ipv4";
+      return !PRIVATE[family].check(address, family);
     },
   };
 }
 
-const PRIVATE = new BlockList();
+/** Two lists: in one, a network of mapped addresses would hold all of IPv4. */
+const PRIVATE = { ipv4: new BlockList(), ipv6: new BlockList() };
 for (const [network, prefix] of [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -36,7 +38,7 @@ for (const [network, prefix] of [
   ["198.18.0.0", 15],
   ["224.0.0.0", 3],
 ] as const) {
-  PRIVATE.addSubnet(network, prefix, "ipv4");
+  PRIVATE.ipv4.addSubnet(network, prefix, "ipv4");
 }
 for (const [network, prefix] of [
   ["::", 127],
@@ -46,5 +48,5 @@ for (const [network, prefix] of [
   ["fe80::", 10],
   ["ff00::", 8],
 ] as const) {
-  PRIVATE.addSubnet(network, prefix, "ipv6");
+  PRIVATE.ipv6.addSubnet(network, prefix, "ipv6");
 }

@@ -7,6 +7,9 @@ import {
 } from "../../isolate-host/invocation.ts";
 import { UserProcess } from "./user-process.ts";
 
+/** Keys and brackets around the answer. */
+const ENVELOPE_BYTES = 64;
+
 export interface HostParams {
   /** The file to start the user's process from. */
   file: string;
@@ -23,7 +26,7 @@ export function createHost(params: HostParams): (invocation: Invocation) => Prom
     const process = running;
     try {
       const reply = await process.request(bodyOf(head, rows), { timeoutMs, loadTimeoutMs });
-      return bounded(parse(reply), await process.takeOutput());
+      return bounded(reply, await process.takeOutput());
     } catch (error) {
       if (!(error instanceof IsolateFailure)) throw error;
       const { code, message } = error;
@@ -50,10 +53,9 @@ function parse(reply: string): { status: number; json: unknown } {
 }
 
 /** Lambda would replace an answer that is too long by an error without a reason. */
-function bounded(answer: { status: number; json: unknown }, output: string): InvocationReply {
-  const reply = { ...answer, output };
-  const bytes = Buffer.byteLength(JSON.stringify(reply));
-  if (bytes <= MAX_INVOCATION_BYTES) return reply;
+function bounded(text: string, output: string): InvocationReply {
+  const bytes = Buffer.byteLength(text) + Buffer.byteLength(JSON.stringify(output)) + ENVELOPE_BYTES;
+  if (bytes <= MAX_INVOCATION_BYTES) return { ...parse(text), output };
   const message = `an answer of ${bytes} bytes; Lambda hands on ${MAX_INVOCATION_BYTES}`;
   return { failure: { code: "payload_too_large", message }, output };
 }
