@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import {
@@ -45,7 +46,6 @@ export async function startDynamo(): Promise<FakeDynamo> {
 /** Clients and tables of whatever speaks for DynamoDB at that address. */
 export function dynamoTables(endpoint: string) {
   const clients: DynamoDBClient[] = [];
-  let tables = 0;
   const client = (config: DynamoDBClientConfig = {}) => {
     const retryStrategy = new ConfiguredRetryStrategy(6, RETRY_MS);
     const made = new DynamoDBClient({ ...FAKE_AWS, endpoint, retryStrategy, ...config });
@@ -55,7 +55,7 @@ export function dynamoTables(endpoint: string) {
   return {
     client,
     async createTable() {
-      const name = `state-${++tables}`;
+      const name = `state-${randomUUID()}`;
       await client().send(new CreateTableCommand({ TableName: name, ...STATE_TABLE }));
       return name;
     },
