@@ -1,5 +1,6 @@
 import type { FakeAwsClock } from "./clock.ts";
 import { arn, type FakeIds } from "./ids.ts";
+import { fits, freeOf, instancesFor } from "./packing.ts";
 import { resourcesOf, type InstanceResources } from "./instance-types.ts";
 
 export interface Instance {
@@ -268,28 +269,4 @@ export class Pool {
 function remove<T>(list: T[], item: T): void {
   const index = list.indexOf(item);
   if (index >= 0) list.splice(index, 1);
-}
-
-export const fits = (needs: InstanceResources, free: InstanceResources): boolean =>
-  needs.cpu <= free.cpu && needs.memoryMiB <= free.memoryMiB && needs.gpus <= free.gpus;
-
-export function freeOf({ resources, leases }: Instance): InstanceResources {
-  return [...leases].reduce((free, { needs }) => minus(free, needs), resources);
-}
-
-const minus = (a: InstanceResources, b: InstanceResources): InstanceResources => ({
-  cpu: a.cpu - b.cpu,
-  memoryMiB: a.memoryMiB - b.memoryMiB,
-  gpus: a.gpus - b.gpus,
-});
-
-/** How many empty instances hold all of these, first fit. */
-function instancesFor(needs: InstanceResources[], size: InstanceResources): number {
-  const bins: InstanceResources[] = [];
-  for (const each of needs) {
-    const index = bins.findIndex((free) => fits(each, free));
-    if (index >= 0) bins[index] = minus(bins[index] ?? size, each);
-    else bins.push(minus(size, each));
-  }
-  return bins.length;
 }

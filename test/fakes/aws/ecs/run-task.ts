@@ -1,7 +1,8 @@
 import type { Cluster, Failure, RunTaskRequest, RunTaskResponse, TaskDefinition } from "@aws-sdk/client-ecs";
 import { Fault } from "../fault.ts";
 import { arn, nameOf } from "../ids.ts";
-import { fits, freeOf, type Pool } from "../pool.ts";
+import { fits, freeOf } from "../packing.ts";
+import type { Pool } from "../pool.ts";
 import type { World } from "../world.ts";
 import type { TaskDefinitions } from "./definitions.ts";
 import { containerArn, needsOf } from "./task-parts.ts";
