@@ -1,6 +1,9 @@
 const HOUR_MS = 3_600_000;
 /** Whoever is asked to end gets this long before the home ends it by force. */
 const GRACE_MS = 10 * 60_000;
+/** The same where money is over: what it costs is at most a tenth more, or two minutes. */
+const MIN_GRACE_MS = 2 * 60_000;
+const GRACE_SHARE = 0.1;
 /** No container that nobody limits lives for longer than this on a home that costs money. */
 export const DEFAULT_LIFETIME_MS = 7 * 24 * HOUR_MS;
 
@@ -22,8 +25,13 @@ export function lifetimeMs({ longestMs, leftMs, usdLeft, hourlyUsd }: LifetimePa
   const limits = [
     longestMs,
     leftMs === undefined ? undefined : Math.max(0, leftMs) + GRACE_MS,
-    usdLeft === undefined || hourlyUsd <= 0 ? undefined : (Math.max(0, usdLeft) / hourlyUsd) * HOUR_MS,
+    usdLeft === undefined || hourlyUsd <= 0
+      ? undefined
+      : withGrace((Math.max(0, usdLeft) / hourlyUsd) * HOUR_MS),
   ].filter((limit) => limit !== undefined);
-  // A container needs a moment to find out that it has none.
-  return limits.length === 0 ? undefined : Math.max(60_000, Math.round(Math.min(...limits)));
+  return limits.length === 0 ? undefined : Math.round(Math.min(...limits));
+}
+
+function withGrace(ms: number): number {
+  return ms + Math.max(MIN_GRACE_MS, Math.min(GRACE_MS, ms * GRACE_SHARE));
 }

@@ -5,6 +5,8 @@ import type { JobView, Limit, Policy, WorkView } from "./views.ts";
 const HOUR_MS = 3_600_000;
 /** At most this share of a budget is kept for saving. */
 const MAX_RESERVE = 0.1;
+/** A home may look once a minute only: until then it costs as well. */
+const LOOK_MS = 60_000;
 
 /** The limit that work has come up to, if it has. */
 export function limitReached(work: WorkView, now: number, policy: Policy): Limit | undefined {
@@ -37,7 +39,7 @@ function isOverTime(work: WorkView, now: number): boolean {
 function isOverBudget({ charges = [], maxCostUsd }: WorkView, now: number, policy: Policy): boolean {
   if (maxCostUsd === undefined) return false;
   const rate = charges.at(-1)?.hourlyUsd ?? 0;
-  const reserve = Math.min((rate * policy.cancelGraceMs) / HOUR_MS, maxCostUsd * MAX_RESERVE);
+  const reserve = Math.min((rate * (policy.cancelGraceMs + LOOK_MS)) / HOUR_MS, maxCostUsd * MAX_RESERVE);
   return spendOf(charges, now).usd + reserve >= maxCostUsd;
 }
 

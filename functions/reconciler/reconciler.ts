@@ -8,8 +8,8 @@ import type { Policy } from "./views.ts";
 
 const SWEEP_EVERY_MS = 5_000;
 const PROBE_AGAIN_MS = 100;
-/** Without a pass for this long, this process was away: asleep, stopped, or starved. */
-const GAP_MS = 4 * SWEEP_EVERY_MS;
+/** Without a pass for this many sweeps, whoever makes them was away: asleep, stopped, or starved. */
+const GAP_SWEEPS = 4;
 const MAX_START_FAILURES = 3;
 /** Weights of a large model take minutes to load; one that still beats after this hangs. */
 const REPLICA_START_MS = 15 * 60_000;
@@ -17,7 +17,25 @@ const REPLICA_START_MS = 15 * 60_000;
 const MAX_PREEMPTIONS = 20;
 const CANCEL_GRACE_MS = 60_000;
 
+/** What one reconciler tells the next, where none lives long. */
+export interface ReconcilerMemory {
+  lastPassAtMs: number;
+  /** After a time in which nobody looked, every lease counts anew from its end. */
+  leasesFromMs: number;
+}
+
+export interface ReconcilerOptions {
+  /** Time between two passes without a wake. Default 5000. */
+  sweepEveryMs?: number;
+  /** Of the reconciler before; by default this one is the first. */
+  memory?: ReconcilerMemory | undefined;
+}
+
 export interface Reconciler {
+  /** As of the last pass. */
+  readonly memory: ReconcilerMemory;
+  /** Time until it looks by itself. */
+  readonly dueInMs: number;
   /** Looks again soon; many calls make one look. */
   wake(): void;
   /** Resolves when nothing is left to do at this moment. */
@@ -27,12 +45,14 @@ export interface Reconciler {
 }
 
 /** Keeps the world as the records want it: on every wake, and by a sweep. */
-export function createReconciler(control: Control): Reconciler {
+export function createReconciler(control: Control, options: ReconcilerOptions = {}): Reconciler {
+  const { sweepEveryMs = SWEEP_EVERY_MS } = options;
   const stopping = new Map<string, Promise<void>>();
   const stops: Stops = { stop };
   let hasFinishedDeletes = false;
-  let lastPassAtMs = control.clock.now();
-  let leasesFromMs = lastPassAtMs;
+  const bornAtMs = control.clock.now();
+  let { lastPassAtMs, leasesFromMs } = options.memory ?? { lastPassAtMs: bornAtMs, leasesFromMs: bornAtMs };
+  let dueAtMs = bornAtMs;
 
   const loop = createWorkLoop(control.clock, pass, (error) => {
     control.log.error("reconcile failed", { error: describe(error) });
@@ -43,7 +63,7 @@ export function createReconciler(control: Control): Reconciler {
   /** One look and what follows from it. Resolves to the time until the next one. */
   async function pass(): Promise<number> {
     const now = control.clock.now();
-    if (now - lastPassAtMs > GAP_MS) leasesFromMs = now;
+    if (now - lastPassAtMs > GAP_SWEEPS * sweepEveryMs) leasesFromMs = now;
     lastPassAtMs = now;
     if (!hasFinishedDeletes) {
       hasFinishedDeletes = true;
@@ -61,8 +81,13 @@ export function createReconciler(control: Control): Reconciler {
       }
     }
     const deadline = nextDeadline(world, now);
-    const untilDeadline = deadline === undefined ? SWEEP_EVERY_MS : deadline - now;
-    return Math.max(1, Math.min(SWEEP_EVERY_MS, untilDeadline, isProbing ? PROBE_AGAIN_MS : SWEEP_EVERY_MS));
+    const untilDeadline = deadline === undefined ? sweepEveryMs : deadline - now;
+    const waitMs = Math.max(
+      1,
+      Math.min(sweepEveryMs, untilDeadline, isProbing ? PROBE_AGAIN_MS : sweepEveryMs),
+    );
+    dueAtMs = now + waitMs;
+    return waitMs;
   }
 
   function policy(): Policy {
@@ -93,6 +118,12 @@ export function createReconciler(control: Control): Reconciler {
   }
 
   return {
+    get memory() {
+      return { lastPassAtMs, leasesFromMs };
+    },
+    get dueInMs() {
+      return dueAtMs - control.clock.now();
+    },
     wake: () => loop.wake(),
     async settle() {
       do {

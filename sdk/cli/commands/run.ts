@@ -92,7 +92,8 @@ function get(context: CliContext): Command {
     }
     const waitsOn = run.record.waitingFor === "capacity" ? await occupantOf(run.id, signal) : undefined;
     const { url } = run;
-    for (const line of runFacts(run.record, { nowMs: Date.now(), url, waitsOn })) {
+    const { maxCostUsd } = run.spec.limits;
+    for (const line of runFacts(run.record, { nowMs: Date.now(), url, waitsOn, maxCostUsd })) {
       print(context, context.hint(line));
     }
     for (const checkpoint of checkpoints) print(context, `${checkpoint.id}  ${checkpoint.path}`);

@@ -6,8 +6,9 @@ export function usdText(usd: number): string {
 }
 
 /** What something has cost, and what it costs now. */
-export function spendText({ usd, hourlyUsd, gpuSeconds }: Spend): string {
+export function spendText({ usd, hourlyUsd, gpuSeconds }: Spend, maxUsd?: number): string {
+  const limit = maxUsd === undefined ? "" : ` of at most ${usdText(maxUsd)}`;
   const gpus = gpuSeconds > 0 ? ` for ${gpuSeconds.toLocaleString("en-US")} GPU-seconds` : "";
   const rate = hourlyUsd > 0 ? `, now ${usdText(hourlyUsd)} an hour` : "";
-  return `${usdText(usd)}${gpus}${rate}`;
+  return `${usdText(usd)}${limit}${gpus}${rate}`;
 }

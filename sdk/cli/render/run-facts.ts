@@ -9,13 +9,15 @@ export interface RunFactsParams {
   url: string;
   /** The run whose end it waits for, where that is known. */
   waitsOn: string | undefined;
+  /** What it may cost. */
+  maxCostUsd?: number | undefined;
 }
 
 /** What most people look for. */
 const FIRST_METRICS = ["reward/mean", "loss", "tokens_per_s"];
 
 /** A run as lines of names and values, then its latest figures. */
-export function runFacts(run: Run, { nowMs, url, waitsOn }: RunFactsParams): string[] {
+export function runFacts(run: Run, { nowMs, url, waitsOn, maxCostUsd }: RunFactsParams): string[] {
   const { failure } = run;
   return [
     ...pairs({
@@ -30,7 +32,7 @@ export function runFacts(run: Run, { nowMs, url, waitsOn }: RunFactsParams): str
       attempt: run.attempt,
       took:
         run.startedAtMs === undefined ? undefined : durationText((run.endedAtMs ?? nowMs) - run.startedAtMs),
-      spend: run.spend && spendText(run.spend),
+      spend: run.spend && spendText(run.spend, maxCostUsd),
       failure: failure && `${failure.message} [${failure.code}]`,
       hint: failure?.hint,
       url,

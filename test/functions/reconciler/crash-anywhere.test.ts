@@ -108,12 +108,12 @@ describe("a run whose control plane dies", () => {
   });
 
   it.each(Array.from({ length: RUN_WRITES }, (_, index) => index + 1))(
-    "at write %i ends the same, in one attempt, with every event told once",
+    "at write %i ends the same, in one attempt, with every event told once and one charge",
     async (dieAt) => {
       const { mortal, id } = await trainThrough(dieAt);
       let page: RunEventPage | undefined;
       await mortal.attempt(async (current) => (page = await current.json("GET", `/runs/${id}/events`)));
-      const { run } = await mortal.plane.json<RunDetail>("GET", `/runs/${id}`);
+      const { run, charges } = await mortal.plane.json<RunDetail>("GET", `/runs/${id}`);
       expect(run).toMatchObject({ state: "succeeded", attempt: 1, step: 4, metrics: { loss: 1 } });
       const told = page?.events.map(({ body }) => (body.type === "state" ? body.state : body.type));
       expect(told).toEqual([
@@ -121,6 +121,10 @@ describe("a run whose control plane dies", () => {
         ...["phase", "metrics", "rollouts", "checkpoint", "succeeded"],
       ]);
       expect(mortal.plane.containers.launched).toHaveLength(1);
+      const ran = { startedAtMs: 1_000_000, endedAtMs: 1_000_000 };
+      expect(charges).toEqual([
+        { attempt: 1, instance: "this machine", hourlyUsd: 0, gpus: 0, spot: false, ...ran },
+      ]);
     },
   );
 });

@@ -30,8 +30,8 @@ describe("a budget", () => {
   it.each([
     ["leaves work alone that is below it", 2.5, 2, []],
     ["is told to work that has come up to it", 2, 2, ["expire"]],
-    ["keeps back what saving costs: a minute of $2 an hour", 2.03, 2, ["expire"]],
-    ["keeps back no more than that", 2.04, 2, []],
+    ["keeps back what saving costs: two minutes of $2 an hour", 2.06, 2, ["expire"]],
+    ["keeps back no more than that", 2.07, 2, []],
     ["keeps back at most a tenth of itself", 0.1, 100, ["expire"]],
   ])("%s", (_name, maxCostUsd, hourlyUsd, expected) => {
     const view = work({ maxCostUsd, charges: [charge(hourlyUsd, NOW - HOUR)] });

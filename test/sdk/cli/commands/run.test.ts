@@ -55,9 +55,14 @@ describe("spotter run", () => {
 
   it("shows what it has cost, in words and as JSON", async () => {
     const spend = { usd: 1.234, gpuSeconds: 4_416, hourlyUsd: 1.006 };
-    const { url } = await fakeServer(ended({ state: "running", spend }));
+    const detail = runDetailOf({ state: "running", spend });
+    const { url } = await fakeServer({ ...ended(), "GET /runs/run1": () => detail });
     const { out } = await runCli("run get run1", { url });
     expect(out).toContain("spend    $1.23 for 4,416 GPU-seconds, now $1.01 an hour\n");
+    detail.spec.limits.maxCostUsd = 20;
+    expect((await runCli("run get run1", { url })).out).toContain(
+      "spend    $1.23 of at most $20.00 for 4,416 GPU",
+    );
     const { run } = JSON.parse((await runCli("run get run1 --json", { url })).out) as { run: unknown };
     expect(run).toMatchObject({ spend });
   });
