@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { chatRequest } from "../../sdk/schema/chat.ts";
 import { checkpoint } from "../../sdk/schema/checkpoint.ts";
 import { pageOf } from "../../sdk/schema/common.ts";
 import { endpoint } from "../../sdk/schema/endpoint.ts";
@@ -11,8 +10,6 @@ import { launchEndpoint, stopEndpoint } from "../endpoints/endpoints.ts";
 import { endpointLogs } from "../endpoints/logs.ts";
 import { getEndpoint } from "../endpoints/records.ts";
 import { SSE_HEADERS, sseStream, type ServerSentEvent } from "../events/sse.ts";
-import { forward } from "../gateway/chat.ts";
-import type { Upstreams } from "../gateway/upstream.ts";
 import { logRoute } from "../http/logs.ts";
 import { route, type Route } from "../http/route.ts";
 import { cancelRun } from "../runs/cancel.ts";
@@ -28,8 +25,8 @@ const step = z.coerce.number().check(z.int(), z.gte(0));
  * What the pages' script reads and does, with the browser's cookie. Programs use the routes without `/ui`,
  * with a key.
  */
-export function pageDataRoutes(control: Control, upstreams: Upstreams): Route[] {
-  return [...streamRoutes(control), ...readRoutes(control), ...actionRoutes(control, upstreams)];
+export function pageDataRoutes(control: Control): Route[] {
+  return [...streamRoutes(control), ...readRoutes(control), ...actionRoutes(control)];
 }
 
 function streamRoutes(control: Control): Route[] {
@@ -101,7 +98,7 @@ function readRoutes(control: Control): Route[] {
   ];
 }
 
-function actionRoutes(control: Control, upstreams: Upstreams): Route[] {
+function actionRoutes(control: Control): Route[] {
   return [
     route({
       method: "post",
@@ -151,16 +148,6 @@ function actionRoutes(control: Control, upstreams: Upstreams): Route[] {
           engine: "onnx",
         });
       },
-    }),
-    route({
-      method: "post",
-      path: "/ui/api/chat",
-      access: "page",
-      summary: "Chat with an endpoint, as /v1/chat/completions does for keys",
-      documentedBody: chatRequest,
-      response: "events",
-      handle: ({ c }) =>
-        forward(control, upstreams, c, { caller: { kind: "key" }, path: "/v1/chat/completions" }),
     }),
   ];
 }

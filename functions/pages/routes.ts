@@ -8,12 +8,7 @@ import { pageDataRoutes } from "./data-routes.ts";
 
 /** The pages. What renders them is loaded with the first page: scripts and containers never need it. */
 export function pageRoutes(control: Control): Route[] {
-  return [
-    ...signInRoutes(control),
-    ...documentRoutes(control),
-    assetRoute(),
-    ...pageDataRoutes(control),
-  ];
+  return [...signInRoutes(control), ...documentRoutes(control), assetRoute(), ...pageDataRoutes(control)];
 }
 
 function signInRoutes(control: Control): Route[] {
