@@ -10,6 +10,8 @@ import type { Decision, ScalerState } from "./views.ts";
 const EVERY_MS = 2_000;
 
 export interface Autoscaler {
+  /** This process is the one that decides, at this moment. */
+  readonly isElected: boolean;
   /** Reads which endpoints there are and begins to watch those that may scale. */
   start(): Promise<void>;
   /** Resolves when nothing is left to decide or to write at this moment. */
@@ -100,6 +102,9 @@ export function createAutoscaler(control: Control): Autoscaler {
   }
 
   return {
+    get isElected() {
+      return election.isElected;
+    },
     async start() {
       await control.routes.load();
       await election.start();
