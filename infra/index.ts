@@ -8,7 +8,7 @@ const bucket = new DataBucket("data", config);
 const table = new StateTable("state", config);
 const control = new HttpFunction(
   "control",
-  { entry: new URL("../functions/lambda/control.ts", import.meta.url) },
+  { entry: new URL("../functions/lambda/pages.ts", import.meta.url) },
   config,
 );
 

@@ -44,9 +44,7 @@ export class HttpFunction extends pulumi.ComponentResource {
         runtime: aws.lambda.Runtime.NodeJS24dX,
         architectures: ["arm64"],
         handler: "index.handler",
-        code: new pulumi.asset.AssetArchive({
-          "index.mjs": new pulumi.asset.StringAsset(bundle(args.entry)),
-        }),
+        code: new pulumi.asset.AssetArchive(filesOf(args.entry)),
         role: role.arn,
         memorySize: args.memoryMiB ?? 1024,
         timeout: args.timeoutS ?? 30,
@@ -66,6 +64,11 @@ export class HttpFunction extends pulumi.ComponentResource {
     this.url = address.functionUrl;
     this.registerOutputs({ url: this.url });
   }
+}
+
+async function filesOf(entry: URL): Promise<pulumi.asset.AssetMap> {
+  const files = Object.entries(await bundle(entry));
+  return Object.fromEntries(files.map(([name, text]) => [name, new pulumi.asset.StringAsset(text)]));
 }
 
 /** A URL without AWS authentication needs both statements; with one of them everything is answered 403. */

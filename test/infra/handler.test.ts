@@ -1,54 +1,35 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { bundle } from "../../infra/bundle.ts";
+import { bundle, type Bundle } from "../../infra/bundle.ts";
 import { errorBody } from "../../sdk/schema/errors.ts";
 import { health } from "../../sdk/schema/status.ts";
+import { startFunction, type FakeFunction } from "../fakes/lambda-runtime/function.ts";
 
-interface Answer {
-  statusCode: number;
-  body: string;
-}
-
-const entry = new URL("../../functions/lambda/control.ts", import.meta.url);
+const entry = new URL("../../functions/lambda/pages.ts", import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), "spotter-lambda-"));
-const code = bundle(entry);
-let handler: (event: unknown) => Promise<Answer>;
+let files: Bundle;
+let running: FakeFunction;
 
 beforeAll(async () => {
-  // What is deployed is what is tested: the bundle, from a folder without node_modules.
-  process.env["SPOTTER_VERSION"] = "1.2.3";
-  const file = join(folder, "index.mjs");
-  writeFileSync(file, code);
-  ({ handler } = (await import(pathToFileURL(file).href)) as { handler: typeof handler });
-});
-afterAll(() => {
-  delete process.env["SPOTTER_VERSION"];
+  // What is deployed is what is tested: the bundle, from a folder without node_modules, with the stack's variables.
+  files = await bundle(entry);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  running = await startFunction({ folder, environment: { SPOTTER_VERSION: "1.2.3" } });
+}, 30_000);
+afterAll(async () => {
+  await running.close();
   rmSync(folder, { recursive: true });
 });
 
-/** An event as a function URL sends it. */
-function request(method: string, path: string, body?: string) {
-  return {
-    version: "2.0",
-    rawPath: path,
-    rawQueryString: "",
-    headers: { host: "control.lambda-url.eu-central-1.on.aws", "content-type": "application/json" },
-    requestContext: {
-      domainName: "control.lambda-url.eu-central-1.on.aws",
-      http: { method, path, protocol: "HTTP/1.1", sourceIp: "203.0.113.1", userAgent: "test" },
-    },
-    body,
-    isBase64Encoded: false,
-  };
-}
-
 it("answers health", async () => {
-  const answer = await handler(request("GET", "/health"));
-  expect(answer.statusCode).toBe(200);
-  expect(health.parse(JSON.parse(answer.body))).toEqual({ ok: true, name: "spotter", version: "1.2.3" });
+  const answer = await fetch(`${running.url}/health`);
+  expect(answer.status).toBe(200);
+  expect(health.parse(await answer.json())).toEqual({ ok: true, name: "spotter", version: "1.2.3" });
 });
 
 it.each([
@@ -56,15 +37,22 @@ it.each([
   ["POST", "/v1/chat/completions"],
   ["DELETE", "/endpoints/x"],
   ["POST", "/health"],
-])("answers %s %s with a coded 501", async (method, path) => {
-  const answer = await handler(request(method, path, method === "POST" ? "{}" : undefined));
-  expect(answer.statusCode).toBe(501);
-  const { error } = errorBody.parse(JSON.parse(answer.body));
-  expect(error).toMatchObject({ code: "aws_adapters_missing", kind: "user", where: path });
-  expect(error.hint).toContain("spotter up");
+])("names each variable that is missing, for %s %s", async (method, path) => {
+  const answer = await fetch(`${running.url}${path}`, { method, ...(method === "POST" && { body: "{}" }) });
+  expect(answer.status).toBe(500);
+  const { error } = errorBody.parse(await answer.json());
+  expect(error).toMatchObject({ code: "aws_config_invalid", kind: "user" });
+  for (const name of [
+    "SPOTTER_STACK",
+    "SPOTTER_URL",
+    "SPOTTER_TABLE",
+    "SPOTTER_BUCKET",
+    "SPOTTER_ORIGIN_SECRET",
+  ])
+    expect(error.message).toContain(name);
+  expect(error.hint).toContain("pulumi up");
 });
 
-it("is small, and the same each time it is bundled", () => {
-  expect(Buffer.byteLength(code)).toBeLessThan(100_000);
-  expect(bundle(entry)).toBe(code);
-});
+it("is the same each time it is bundled", async () => {
+  expect(await bundle(entry)).toEqual(files);
+}, 20_000);

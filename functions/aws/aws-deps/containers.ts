@@ -1,0 +1,56 @@
+import * as z from "zod/mini";
+import { gpuClass } from "../../../sdk/schema/hardware.ts";
+import { AwsContainers } from "../aws-containers.ts";
+import { adapter } from "./adapter.ts";
+
+const name = z.string().check(z.minLength(1));
+const hardwareClass = z.union([z.literal("cpu"), gpuClass]);
+
+const serveTarget = z.strictObject({
+  taskDefinition: name,
+  capacityProvider: name,
+  spotCapacityProvider: z.optional(name),
+  autoScalingGroups: z.optional(z.array(name)),
+  network: z.optional(z.enum(["awsvpc", "host"])),
+});
+const workTarget = z.strictObject({ jobDefinition: name, jobQueue: name, spotJobQueue: z.optional(name) });
+
+/** What the stack runs containers on. One JSON text: it is of one piece, and a function has few variables. */
+export const containerPlaces = z.strictObject({
+  cluster: name,
+  subnets: z.array(name).check(z.minLength(1)),
+  securityGroups: z.array(name),
+  assignPublicIp: z._default(z.boolean(), false),
+  containerName: z._default(name, "spotter"),
+  logGroup: name,
+  logStreamPrefix: z._default(name, "spotter"),
+  serve: z.partialRecord(hardwareClass, serveTarget),
+  work: z.partialRecord(hardwareClass, workTarget),
+});
+
+const variables = { SPOTTER_CONTAINERS: z.pipe(jsonText(), containerPlaces) };
+
+export interface ContainerSettings {
+  SPOTTER_CONTAINERS: z.infer<typeof containerPlaces>;
+}
+
+/** Containers as tasks of ECS and jobs of Batch. */
+export const containers = adapter<AwsContainers, typeof variables>({
+  variables,
+  open: ({ SPOTTER_CONTAINERS: places }, { settings, clock, log, redact }) =>
+    new AwsContainers({ params: { ...places, stack: settings.SPOTTER_STACK }, clock, log, redact }),
+});
+
+function jsonText() {
+  return z.pipe(
+    z.string(),
+    z.transform((text, context): unknown => {
+      try {
+        return JSON.parse(text);
+      } catch {
+        context.issues.push({ code: "custom", message: "not JSON", input: text });
+        return z.NEVER;
+      }
+    }),
+  );
+}

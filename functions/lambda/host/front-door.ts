@@ -1,0 +1,53 @@
+import { SpotterError } from "../../../sdk/schema/errors.ts";
+import type { Health } from "../../../sdk/schema/status.ts";
+import { sameHash, sha256Of } from "../../records/hash.ts";
+import type { FunctionUrlAnswer, FunctionUrlEvent } from "./function-url.ts";
+
+/** What the distribution adds to each request on its way here. */
+export const ORIGIN_HEADER = "x-spotter-origin";
+
+/**
+ * The request as its sender meant it. A function URL is open to the world, and whoever asks it directly comes
+ * past the distribution's protection, so only what carries the secret of the stack is answered. Then the host
+ * is that of the distribution: it asks under the function's own name.
+ *
+ * @throws SpotterError `forbidden`
+ */
+export function throughFrontDoor(
+  event: FunctionUrlEvent,
+  { secret, publicUrl }: { secret: string; publicUrl: string },
+): FunctionUrlEvent {
+  const { [ORIGIN_HEADER]: shown = "", ...headers } = event.headers;
+  // Hashes are of one length, so that the time this takes tells nothing of the secret.
+  if (!sameHash(sha256Of(shown), sha256Of(secret))) {
+    throw new SpotterError("forbidden", "This address is for Spotter's own front door only.", {
+      where: ORIGIN_HEADER,
+      hint: `Use ${publicUrl}.`,
+    });
+  }
+  const { host } = new URL(publicUrl);
+  return {
+    ...event,
+    headers: { ...headers, host },
+    requestContext: { ...event.requestContext, domainName: host },
+  };
+}
+
+/** An error that is known before there is an app. */
+export function errorAnswer(error: SpotterError): FunctionUrlAnswer {
+  return {
+    statusCode: error.status,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(error.toBody()),
+  };
+}
+
+/** That this is Spotter, and which version: all that is told to anyone, before anything is opened. */
+export function healthAnswer(): FunctionUrlAnswer {
+  const version = process.env["SPOTTER_VERSION"] ?? "unknown";
+  return {
+    statusCode: 200,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ok: true, name: "spotter", version } satisfies Health),
+  };
+}
