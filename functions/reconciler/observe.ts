@@ -106,7 +106,7 @@ async function jobView(control: Control, id: string): Promise<JobView> {
     address: job?.address,
     exit: job?.exit,
     container,
-    spot: job?.price?.spot,
+    spot: job?.hardware?.spot,
     maxLifetimeMs: job?.maxLifetimeMs,
   };
 }
