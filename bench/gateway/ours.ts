@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createControlPlane } from "../../functions/app.ts";
 import { newKey } from "../../functions/keys/key-ring.ts";
-import { createHttpServer } from "../../functions/local/http-server.ts";
+import { createHttpServer } from "../../functions/http/http-server.ts";
 import { openLocalDeps } from "../../functions/local/local-deps.ts";
 import { fakeContainers } from "../../test/fakes/containers.ts";
 import { MODEL } from "./fixed.ts";

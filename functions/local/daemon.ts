@@ -4,7 +4,7 @@ import { createControlPlane, type ControlPlane } from "../app.ts";
 import { newKey } from "../keys/key-ring.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import { readDaemonFile, removeDaemonFile, writeDaemonFile } from "./daemon-file.ts";
-import { createHttpServer } from "./http-server.ts";
+import { createHttpServer } from "../http/http-server.ts";
 import { listen } from "./listen.ts";
 import { openLocalDeps, type LocalDeps } from "./local-deps.ts";
 import { lockState, type StateLock } from "./state-lock.ts";

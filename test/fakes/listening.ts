@@ -1,5 +1,5 @@
 import type { AddressInfo } from "node:net";
-import { createHttpServer } from "../../functions/local/http-server.ts";
+import { createHttpServer } from "../../functions/http/http-server.ts";
 import type { TestPlane } from "./control-plane.ts";
 
 /** Puts a control plane behind a real listener, as the daemon does. Resolves to its base URL. */

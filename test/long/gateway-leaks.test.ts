@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { createHttpServer } from "../../functions/local/http-server.ts";
+import { createHttpServer } from "../../functions/http/http-server.ts";
 import { testPlane } from "../fakes/control-plane.ts";
 import { fakeJob } from "../fakes/job.ts";
 
