@@ -11,6 +11,8 @@ interface MarkDocument {
 
 /** A mark that nobody has renewed for so long, while somebody watched, is of a process that is no more. */
 export const MARK_LIVES_MS = 20_000;
+/** An index of the Store may tell of a document so long after it was written: what began just now is in it then. */
+export const INDEX_LAG_MS = 2_000;
 const RENEW_EVERY_MS = 5_000;
 const LOOK_EVERY_MS = 200;
 const BEGINS = "gate-begins";
@@ -132,6 +134,7 @@ export function createSharedGate({ store, clock, ids }: SharedGateParams): Gate 
       const mark = await enterAlone();
       try {
         await untilGone(begins);
+        await pause(INDEX_LAG_MS);
         // Others may have begun since the last turn, and nobody counts them.
         begun++;
         return await body();

@@ -26,7 +26,7 @@ function processes(count: number) {
     all,
     held,
     faults,
-    async pass(seconds: number) {
+    pass: async (seconds: number): Promise<void> => {
       for (let passed = 0; passed < seconds; passed++) {
         time.advance(1_000);
         for (const { lease, state } of all) if (!state.isDead) await lease.look().catch(() => undefined);
