@@ -31,6 +31,10 @@ export interface TableOptions {
   endpoint?: string;
   /** Default: what the environment offers, as every AWS client finds it. */
   credentials?: DynamoDBClientConfig["credentials"];
+  /** How often a request is sent before its failure counts. Default: 5. */
+  maxAttempts?: number;
+  /** After which time an attempt without an answer has failed. Default: 5 s. */
+  timeoutMs?: number;
   /** Used instead of an own one, whatever else is said here, and left open on close. */
   client?: DynamoDBClient;
 }
@@ -48,8 +52,11 @@ export type RangeQuery = Pick<
   | "Select"
 >;
 
-/** With the waits between them at most half a minute, then the caller is told. */
-const MAX_ATTEMPTS = 6;
+/** With the waits between them at most 15 s, of a request that is throttled; then the caller is told. */
+const MAX_ATTEMPTS = 5;
+const CONNECT_TIMEOUT_MS = 2_000;
+/** Answers come within milliseconds; a dead connection must not hold a request for minutes. */
+const REQUEST_TIMEOUT_MS = 5_000;
 
 const CALL = {
   what: "Using the table of the state",
@@ -177,6 +184,8 @@ async function open({
   region,
   endpoint,
   credentials,
+  maxAttempts = MAX_ATTEMPTS,
+  timeoutMs = REQUEST_TIMEOUT_MS,
   client,
 }: TableOptions): Promise<{ sdk: Sdk; client: DynamoDBClient }> {
   const sdk = await loadClient("@aws-sdk/client-dynamodb", () => import("./sdk.ts"));
@@ -184,10 +193,13 @@ async function open({
     ...(region !== undefined && { region }),
     ...(endpoint !== undefined && { endpoint }),
     ...(credentials !== undefined && { credentials }),
-    maxAttempts: MAX_ATTEMPTS,
+    maxAttempts,
     retryMode: "standard",
-    // Answers come within milliseconds; a connection that went dead must not hold a request for minutes.
-    requestHandler: { connectionTimeout: 2_000, requestTimeout: 10_000 },
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: timeoutMs,
+      throwOnRequestTimeout: true,
+    },
   };
   return { sdk, client: client ?? new sdk.DynamoDBClient(config) };
 }

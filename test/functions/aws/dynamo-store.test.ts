@@ -1,6 +1,9 @@
 import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { DynamoStore } from "../../../functions/aws/dynamo-store.ts";
 import type { Store } from "../../../functions/ports/store.ts";
 import { update } from "../../../functions/records/update.ts";
@@ -10,6 +13,9 @@ import { FAKE_AWS, startDynamo, type FakeDynamo } from "../../fakes/dynamo.ts";
 
 const run = promisify(execFile);
 const key = { partition: "runs", sort: "r1" };
+
+// Thousands of requests in a few seconds, if nobody else wants the processor.
+vi.setConfig({ testTimeout: 30_000 });
 
 let dynamo: FakeDynamo;
 beforeAll(async () => {
@@ -75,7 +81,7 @@ describe("many writers", () => {
       expect(other).toBe(end);
       expect(values.slice(n % 2 === 0 ? end - 1 : end - 2, end)).toEqual(n % 2 === 0 ? [n] : [n, -n]);
     }
-  }, 30_000);
+  });
 
   it("lose and repeat nothing of 500 appends", async () => {
     const stores = await openStores(3);
@@ -83,7 +89,7 @@ describe("many writers", () => {
     expect(new Set(await Promise.all(appends)).size).toBe(500);
     const values = (await (stores[0] as Store).read("s", 0, 1000)).map(({ value }) => value as number);
     expect(values.sort((a, b) => a - b)).toEqual(Array.from({ length: 500 }, (_, n) => n));
-  }, 30_000);
+  });
 });
 
 describe.each<[string, Choose]>([
@@ -172,14 +178,14 @@ describe("much and long", () => {
   });
 });
 
-describe("a table that cannot be used", () => {
-  const failure = async (store: Store): Promise<SpotterError> => {
-    const error: unknown = await store.get(key).catch((reason: unknown) => reason);
-    if (!SpotterError.is(error)) throw new Error(`not a SpotterError: ${String(error)}`);
-    await store.close();
-    return error;
-  };
+async function failure(store: Store): Promise<SpotterError> {
+  const error: unknown = await store.get(key).catch((reason: unknown) => reason);
+  if (!SpotterError.is(error)) throw new Error(`not a SpotterError: ${String(error)}`);
+  await store.close();
+  return error;
+}
 
+describe("a table that cannot be used", () => {
   it("is told as missing", async () => {
     const error = await failure(new DynamoStore({ table: "nowhere", client: dynamo.client() }));
     expect(error).toMatchObject({ code: "aws_resource_missing", retryable: false, where: "nowhere" });
@@ -211,6 +217,8 @@ describe("a table that cannot be used", () => {
 });
 
 describe("the AWS SDK", () => {
+  const { region, credentials } = FAKE_AWS;
+
   it("is loaded by the first call only", async () => {
     const script = `
       import { registerHooks } from "node:module";
@@ -229,10 +237,21 @@ describe("the AWS SDK", () => {
   });
 
   it("gets the endpoint, the region and the credentials that are given", async () => {
-    const { region, credentials } = FAKE_AWS;
     const table = await dynamo.createTable();
     const store = new DynamoStore({ table, region, credentials, endpoint: dynamo.endpoint });
     expect(await store.put(key, "a")).toBe(1);
     await store.close();
+  });
+
+  it("gives up connections that went dead, and sends the request again", async () => {
+    let requests = 0;
+    const silent = createServer((request) => void (request.resume(), requests++)).listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const endpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const options = { table: "t", region, credentials, endpoint, timeoutMs: 30, maxAttempts: 2 };
+    const error = await failure(new DynamoStore(options));
+    silent.close();
+    expect(error).toMatchObject({ code: "aws_unreachable", retryable: true });
+    expect(requests).toBe(2);
   });
 });
