@@ -3,7 +3,7 @@ import { checkpoint, checkpointVerdict } from "../../sdk/schema/checkpoint.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
 import { route, type Route } from "../http/route.ts";
-import { blobResponse } from "../http/blob-response.ts";
+import { fileResponse } from "../http/file-response.ts";
 import { checkpointPrefix, getCheckpoint } from "./records.ts";
 import { deleteCheckpoint, pinCheckpoint } from "./remove.ts";
 import { damageOf } from "./sound.ts";
@@ -61,7 +61,7 @@ export function checkpointRoutes(control: Control): Route[] {
           });
         }
         const key = `${checkpointPrefix(found.runId, found.step, found.attempt)}/${file.path}`;
-        return blobResponse(control, key, c.req.header("range"));
+        return fileResponse(control, key, c.req.header("range"));
       },
     }),
   ];

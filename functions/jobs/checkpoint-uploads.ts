@@ -1,10 +1,8 @@
 import type { CheckpointFile } from "../../sdk/schema/checkpoint.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { JobUpload, JobUploadedParts } from "../../sdk/schema/job.ts";
-import type { Blobs, DirectTransfers } from "../ports/blobs.ts";
+import { type Blobs, DIRECT_FROM_BYTES, type DirectTransfers } from "../ports/blobs.ts";
 
-/** Smaller files are as well off through the control plane. */
-export const DIRECT_FROM_BYTES = 1024 * 1024;
 /** A reply stays below a megabyte or two. */
 const MAX_PART_URLS = 500;
 /** Gigabytes on a slow line; announcing again gives new URLs. */

@@ -18,10 +18,10 @@ import {
 import { parseWith } from "../../sdk/schema/parse.ts";
 import type { Control } from "../control.ts";
 import { bodyStream } from "../http/body.ts";
+import { fileResponse } from "../http/file-response.ts";
 import { route, type Route, type RouteInput } from "../http/route.ts";
 import { saveRollouts } from "../runs/rollouts.ts";
 import { beginCheckpoint, completeCheckpoint, uploadFile } from "./checkpoints.ts";
-import { jobFileResponse } from "./file-response.ts";
 import { receiveEvents } from "./events.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { liveJob, type JobRecord } from "./records.ts";
@@ -139,7 +139,7 @@ function fileRoutes(control: Control): Route[] {
       async handle(input) {
         const file = filesOf(await jobSpecOf(control, jobOf(input))).get(input.rest());
         if (file === undefined) throw new SpotterError("forbidden", `This job may not read ${input.rest()}.`);
-        return jobFileResponse(control, input.rest(), input.c.req.header("range"));
+        return fileResponse(control, input.rest(), input.c.req.header("range"));
       },
     }),
   ];

@@ -10,7 +10,7 @@ import {
 } from "../../sdk/schema/model.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
 import type { Control } from "../control.ts";
-import { blobResponse } from "../http/blob-response.ts";
+import { fileResponse } from "../http/file-response.ts";
 import { bodyStream } from "../http/body.ts";
 import { route, type Route } from "../http/route.ts";
 import { getModel, modelBlob, pushModel, putModelFile } from "./models.ts";
@@ -46,7 +46,7 @@ export function modelRoutes(control: Control): Route[] {
       async handle({ c, param, rest }) {
         const hash = parseWith(sha256, param("sha256"), "The hash");
         if (!isModelFile(rest())) throw new SpotterError("not_found", `Models have no file ${rest()}.`);
-        return blobResponse(control, modelBlob(hash, rest()), c.req.header("range"));
+        return fileResponse(control, modelBlob(hash, rest()), c.req.header("range"));
       },
     }),
     route({

@@ -11,6 +11,9 @@ export interface UploadedPart {
   etag: string;
 }
 
+/** Smaller files are as well off through the control plane. */
+export const DIRECT_FROM_BYTES = 1024 * 1024;
+
 /** Transfers between a container and the home of the blobs itself, past the control plane. */
 export interface DirectTransfers {
   /** All parts but the last have at least this many bytes; there are at most `maxParts`. */

@@ -95,6 +95,12 @@ describe("a checkpoint where blobs can be reached directly", () => {
     }
     expect(await plane.json("GET", `/runs/${id}/checkpoints`)).toMatchObject({ items: [{ step: 2 }] });
     expect(s3.openUploads()).toEqual([]);
+    // People read it from there as well.
+    const download = await plane.call("GET", `/checkpoints/${id}@2/files/model/w.safetensors`);
+    expect(download.status).toBe(307);
+    const there = await fetch(download.headers.get("location") ?? "", { headers: { range: "bytes=0-9" } });
+    expect(Buffer.from(await there.arrayBuffer())).toEqual(files["model/w.safetensors"].subarray(0, 10));
+    expect((await plane.call("GET", `/checkpoints/${id}@2/files/model/config.json`)).status).toBe(200);
   });
 
   it("is completed once, however often that is asked for", async () => {
