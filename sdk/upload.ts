@@ -1,9 +1,13 @@
-import { datasetRecord, type DatasetRow } from "./schema/dataset.ts";
+import { announceDatasetReply, datasetRecord, type DatasetRow } from "./schema/dataset.ts";
 import { SpotterError } from "./schema/errors.ts";
 import { userCodeRecord, type UserCodeRecord } from "./schema/user-code.ts";
 import type { DatasetRef } from "./schema/run-spec.ts";
 import type { Client } from "./client.ts";
 import type { Dataset } from "./dataset.ts";
+
+const UPLOAD_MS = 600_000;
+/** Below, announcing would cost more than it saves; servers draw the line there too. */
+const DIRECT_FROM_BYTES = 1024 * 1024;
 
 /** Something addressed by its own hash, ready to be sent to a server that lacks it. */
 export interface Packed<Ref> {
@@ -62,8 +66,33 @@ export async function uploadDataset(
 ): Promise<void> {
   const path = `/datasets/${packed.ref.sha256}`;
   if (await exists(() => client.request(datasetRecord, "GET", path, { signal }))) return;
+  if (sizeOf(packed.bytes) >= DIRECT_FROM_BYTES && (await uploadPast(client, path, packed, signal))) return;
   const query = { name: packed.name };
-  await client.request(datasetRecord, "PUT", path, { body: packed.bytes, query, signal, timeoutMs: 600_000 });
+  const options = { body: packed.bytes, query, signal, timeoutMs: UPLOAD_MS };
+  await client.request(datasetRecord, "PUT", path, options);
+}
+
+/** Sends rows straight to where the server keeps them, if it can be reached; else false. */
+async function uploadPast(
+  client: Client,
+  path: string,
+  { bytes, name }: Packed<DatasetRef>,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const json = { bytes: sizeOf(bytes), name };
+  const announce = () =>
+    client.request(announceDatasetReply, "POST", path, { json, signal, timeoutMs: UPLOAD_MS });
+  const { dataset, upload } = await announce();
+  if (dataset !== undefined) return true;
+  if (upload === undefined) return false;
+  const { putDirect } = await import("./direct-upload.ts");
+  await putDirect(upload, bytes, { signal, timeoutMs: UPLOAD_MS });
+  // The server reads them over before they count.
+  return (await announce()).dataset !== undefined;
+}
+
+function sizeOf(bytes: Uint8Array | Blob): number {
+  return bytes instanceof Blob ? bytes.size : bytes.byteLength;
 }
 
 /** Sends the code if the server lacks it; the server loads it once and says what it exports. */

@@ -1,9 +1,16 @@
-import { datasetRow, type DatasetRecord, type DatasetRow } from "../../sdk/schema/dataset.ts";
+import {
+  type AnnounceDataset,
+  type AnnounceDatasetReply,
+  datasetRow,
+  type DatasetRecord,
+  type DatasetRow,
+} from "../../sdk/schema/dataset.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { DatasetRef } from "../../sdk/schema/run-spec.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
 import type { Control } from "../control.ts";
 import { isKept, putContent } from "../records/content.ts";
+import { directUploadOf } from "../records/direct-upload.ts";
 import type { DocumentKey } from "../ports/store.ts";
 import { checkRows, type RowCount } from "./check-rows.ts";
 
@@ -32,6 +39,51 @@ export async function putDataset(
   }
   const count: RowCount = { rows: 0, bytes: 0 };
   await putContent(control.blobs, datasetBlob(sha256), body.pipeThrough(checkRows(count)), sha256);
+  return await recordDataset(control, sha256, count, name);
+}
+
+/**
+ * For rows that go past the control plane: says where to, and once they are there, reads them over and records them.
+ *
+ * @throws SpotterError `dataset_invalid` or `dataset_empty`; such rows are not kept.
+ */
+export async function announceDataset(
+  control: Control,
+  sha256: string,
+  { bytes, name }: AnnounceDataset,
+): Promise<AnnounceDatasetReply> {
+  const key = datasetBlob(sha256);
+  const known = await findDataset(control, sha256);
+  if ((await control.blobs.head(key))?.size === bytes && (await isKept(control.blobs, key, sha256))) {
+    return { dataset: known ?? (await adoptDataset(control, sha256, name)) };
+  }
+  const upload = await directUploadOf(control.blobs, key, { size: bytes, sha256 });
+  return upload === undefined ? {} : { upload };
+}
+
+async function adoptDataset(
+  control: Control,
+  sha256: string,
+  name: string | undefined,
+): Promise<DatasetRecord> {
+  const key = datasetBlob(sha256);
+  const count: RowCount = { rows: 0, bytes: 0 };
+  const rows = await control.blobs.get(key);
+  try {
+    await rows?.pipeThrough(checkRows(count)).pipeTo(new WritableStream());
+  } catch (error) {
+    await control.blobs.delete(key);
+    throw error;
+  }
+  return await recordDataset(control, sha256, count, name);
+}
+
+async function recordDataset(
+  control: Control,
+  sha256: string,
+  count: RowCount,
+  name: string | undefined,
+): Promise<DatasetRecord> {
   const record: DatasetRecord = {
     v: 1,
     sha256,

@@ -1,12 +1,17 @@
 import * as z from "zod/mini";
 import { pageOf, pageQuery, sha256 } from "../../sdk/schema/common.ts";
-import { datasetRecord, type DatasetRecord } from "../../sdk/schema/dataset.ts";
+import {
+  announceDataset as announceSchema,
+  announceDatasetReply,
+  datasetRecord,
+  type DatasetRecord,
+} from "../../sdk/schema/dataset.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
 import type { Control } from "../control.ts";
 import { bodyStream } from "../http/body.ts";
 import { route, type Route } from "../http/route.ts";
 import { kept } from "../records/content.ts";
-import { datasetBlob, getDataset, putDataset } from "./datasets.ts";
+import { announceDataset, datasetBlob, getDataset, putDataset } from "./datasets.ts";
 
 export function datasetRoutes(control: Control): Route[] {
   return [
@@ -20,6 +25,16 @@ export function datasetRoutes(control: Control): Route[] {
       response: datasetRecord,
       handle: ({ c, param, query }) =>
         putDataset(control, parseWith(sha256, param("sha256"), "The hash"), bodyStream(c), query.name),
+    }),
+    route({
+      method: "post",
+      path: "/datasets/:sha256",
+      access: "write",
+      summary: "Announce rows: the record if they are there, else where to send them past this server",
+      body: announceSchema,
+      response: announceDatasetReply,
+      handle: ({ param, body }) =>
+        announceDataset(control, parseWith(sha256, param("sha256"), "The hash"), body),
     }),
     route({
       method: "get",

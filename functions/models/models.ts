@@ -14,6 +14,7 @@ import { jobFile } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import type { DocumentKey } from "../ports/store.ts";
 import { putContent } from "../records/content.ts";
+import { directUploadOf } from "../records/direct-upload.ts";
 import { sha256Of } from "../records/hash.ts";
 import { collect, update } from "../records/update.ts";
 
@@ -44,11 +45,17 @@ async function accept(control: Control, push: PushModel): Promise<PushModelReply
   const announcedAtMs = control.clock.now();
   await control.store.put(manifestKey(sha256), { v: 1, files, announcedAtMs } satisfies Manifest);
   const missing: string[] = [];
+  const uploads: NonNullable<PushModelReply["uploads"]> = {};
   for (const file of files) {
-    const info = await control.blobs.head(modelBlob(sha256, file.path));
-    if (info?.size !== file.size) missing.push(file.path);
+    const key = modelBlob(sha256, file.path);
+    const info = await control.blobs.head(key);
+    if (info?.size === file.size) continue;
+    missing.push(file.path);
+    const upload = await directUploadOf(control.blobs, key, file);
+    if (upload !== undefined) uploads[file.path] = upload;
   }
-  if (missing.length > 0) return { sha256, missing };
+  if (missing.length > 0)
+    return { sha256, missing, ...(Object.keys(uploads).length === 0 ? {} : { uploads }) };
   const record: ModelRecord = {
     v: 1,
     name: push.name,

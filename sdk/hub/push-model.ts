@@ -3,6 +3,7 @@ import { createReadStream, openAsBlob } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "../client.ts";
+import { putDirect } from "../direct-upload.ts";
 import { SpotterError } from "../schema/errors.ts";
 import {
   isModelFile,
@@ -82,8 +83,10 @@ async function push(client: Client, model: LocalModel, params: PushSourceParams)
     for (const path of reply.missing) {
       params.onProgress({ what: "upload", path, bytes: files.find((file) => file.path === path)?.size });
       const body = await openAsBlob(model.files.get(path) ?? "");
+      const direct = reply.uploads?.[path];
       const url = `/models/${reply.sha256}/files/${encodeURIComponent(path)}`;
-      await client.command("PUT", url, { body, signal, timeoutMs: UPLOAD_MS });
+      if (direct !== undefined) await putDirect(direct, body, { signal, timeoutMs: UPLOAD_MS });
+      else await client.command("PUT", url, { body, signal, timeoutMs: UPLOAD_MS });
     }
   }
 }

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { positiveInt, sha256, timestampMs } from "./common.ts";
+import { directUpload } from "./upload.ts";
 
 /**
  * One training or evaluation row as stored (JSONL, one object a line). `prompt` is rendered already;
@@ -24,3 +25,16 @@ export const datasetRecord = z.object({
   createdAtMs: timestampMs,
 });
 export type DatasetRecord = z.infer<typeof datasetRecord>;
+
+/** Body of `POST /datasets/:sha256`: rows that will come, or that were sent to where its answer said. */
+export const announceDataset = z.strictObject({
+  bytes: positiveInt,
+  name: z.optional(z.string().check(z.maxLength(200))),
+});
+export type AnnounceDataset = z.infer<typeof announceDataset>;
+/** The record if the rows are there, else where to send them; neither: with `PUT /datasets/:sha256`. */
+export const announceDatasetReply = z.object({
+  dataset: z.optional(datasetRecord),
+  upload: z.optional(directUpload),
+});
+export type AnnounceDatasetReply = z.infer<typeof announceDatasetReply>;

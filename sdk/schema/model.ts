@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { nonNegativeInt, positiveInt, sha256, timestampMs } from "./common.ts";
+import { directUpload } from "./upload.ts";
 
 /**
  * Where a model comes from: `spotter/nano` (shipped), an absolute folder with config.json, safetensors and
@@ -86,10 +87,14 @@ export const deletedModel = z.object({
 });
 export type DeletedModel = z.infer<typeof deletedModel>;
 
-/** `PUT /models/:sha256/files/:path` for each of `missing`; `model` is there once none is. */
+/**
+ * `PUT /models/:sha256/files/:path` for each of `missing`, or straight to where `uploads` says by path; `model` is
+ * there once none is.
+ */
 export const pushModelReply = z.object({
   sha256,
   missing: z.array(z.string()),
+  uploads: z.optional(z.record(z.string(), directUpload)),
   model: z.optional(modelRecord),
 });
 export type PushModelReply = z.infer<typeof pushModelReply>;

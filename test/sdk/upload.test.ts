@@ -52,4 +52,45 @@ describe("uploadDataset", () => {
     await expect(uploadDataset(client, packed, undefined)).rejects.toMatchObject({ code: "forbidden" });
     expect(requests).toHaveLength(1);
   });
+
+  it("sends many rows to where the server says, and has them read over", async () => {
+    const many = Array.from({ length: 600 }, (_, n) => ({ q: `${n} ${"x".repeat(2000)}` }));
+    const packed = await packDataset(Dataset.fromArray(many, { inputColumn: "q" }));
+    const path = `/datasets/${packed.ref.sha256}`;
+    const bytes = (packed.bytes as Uint8Array).byteLength;
+    const dataset = { v: 1, sha256: packed.ref.sha256, rows: 600, bytes, createdAtMs: 1 };
+    let sent = false;
+    const { client, requests, url } = await fakeServer({
+      [`POST ${path}`]: () =>
+        sent ? { dataset } : { upload: { url: `${url}/bucket/rows`, headers: { "x-sum": "abc" } } },
+      "PUT /bucket/rows": () => {
+        sent = true;
+        return {};
+      },
+    });
+    await uploadDataset(client, packed, undefined);
+    expect(requests.map(({ method, path: asked }) => `${method} ${asked}`)).toEqual([
+      `GET ${path}`,
+      `POST ${path}`,
+      "PUT /bucket/rows",
+      `POST ${path}`,
+    ]);
+    expect(requests[2]?.body).toHaveLength(bytes);
+    expect(requests[2]?.headers).toMatchObject({ "x-sum": "abc" });
+    expect(requests[2]?.headers.authorization).toBeUndefined();
+  });
+
+  it("sends them to the server itself where it names no other place", async () => {
+    const many = Array.from({ length: 600 }, (_, n) => ({ q: `${n} ${"x".repeat(2000)}` }));
+    const packed = await packDataset(Dataset.fromArray(many, { inputColumn: "q" }));
+    const path = `/datasets/${packed.ref.sha256}`;
+    const bytes = (packed.bytes as Uint8Array).byteLength;
+    const { client, requests } = await fakeServer({
+      [`POST ${path}`]: () => ({}),
+      [`PUT ${path}`]: () => ({ v: 1, sha256: packed.ref.sha256, rows: 600, bytes, createdAtMs: 1 }),
+    });
+    await uploadDataset(client, packed, undefined);
+    expect(requests.at(-1)).toMatchObject({ method: "PUT", path });
+    expect(requests.at(-1)?.body).toHaveLength(bytes);
+  });
 });
