@@ -67,7 +67,7 @@ export function awsError(error: unknown, call: AwsCall): SpotterError {
       `${what} failed, because ${where} does not exist: ${said}`,
       {
         where,
-        hint: "Was the stack destroyed, or does it live in another region or account? `spotter deploy` makes it.",
+        hint: "Was the stack destroyed, or does it live in another region or account? `pulumi up` makes it.",
         cause: error,
       },
     );

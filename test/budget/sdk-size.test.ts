@@ -36,6 +36,7 @@ describe('import "spotter"', () => {
       "./dataset-overlap.ts",
       "./datasets/index.ts",
       "./datasets/row-spool.ts",
+      "./direct-upload.ts",
       "./download.ts",
       "./hub/push-model.ts",
       "./local/connect.ts",
