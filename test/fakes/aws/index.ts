@@ -26,7 +26,7 @@ import type * as batch from "@aws-sdk/client-batch";
 import type * as ecs from "@aws-sdk/client-ecs";
 import { JobDefinitions } from "./batch/definitions.ts";
 import type { BatchState } from "./batch/handlers.ts";
-import { Jobs, type Queue } from "./batch/jobs.ts";
+import { Jobs, clusterNameOf, type Queue } from "./batch/jobs.ts";
 import { realClock, virtualClock, type FakeAwsClock } from "./clock.ts";
 import { FakeContainers, type StartContainer } from "./containers.ts";
 import { CallFailures } from "./control.ts";
@@ -150,9 +150,13 @@ function worldOf(options: FakeAwsOptions): World {
 function ecsOf(options: FakeAwsOptions, world: World): EcsState {
   const definitions = new TaskDefinitions(() => world.clock.now());
   for (const each of options.taskDefinitions ?? []) definitions.register(each);
-  const clusters = (
-    options.clusters ?? [{ name: "default", capacityProviders: ["FARGATE", "FARGATE_SPOT"] }]
-  ).map(({ name, capacityProviders }) => ({
+  const own = options.clusters ?? [{ name: "default", capacityProviders: ["FARGATE", "FARGATE_SPOT"] }];
+  const ofBatch = new Set((options.queues ?? []).flatMap(({ pools = [] }) => pools));
+  const all = [
+    ...own,
+    ...[...ofBatch].map((pool) => ({ name: clusterNameOf(pool), capacityProviders: [pool] })),
+  ];
+  const clusters = all.map(({ name, capacityProviders }) => ({
     clusterName: name,
     clusterArn: arn("ecs", `cluster/${name}`),
     status: "ACTIVE",

@@ -103,6 +103,7 @@ export class Jobs {
         needs,
         onPlaced: (instance) => {
           record.instance = instance;
+          record.job.container = { ...record.job.container, containerInstanceArn: instanceArnOf(instance) };
           this.#starting(record);
         },
         onLost: (why) => this.hostLost(record, why),
@@ -184,6 +185,7 @@ export class Jobs {
         reason,
         logStreamName: logStreamOf(record),
         taskArn: taskArnOf(record),
+        containerInstanceArn: job.container?.containerInstanceArn,
         networkInterfaces: [],
       },
       startedAt: record.attemptStartedAtMs,
@@ -244,6 +246,12 @@ export class Jobs {
     this.#world.events.publish("aws.batch", "Batch Job State Change", [job.jobArn ?? ""], { ...job });
   }
 }
+
+/** Batch keeps an ECS cluster of its own for each compute environment. */
+export const clusterNameOf = (pool: string): string => `AWSBatch-${pool}`;
+
+const instanceArnOf = ({ pool, id }: Instance): string =>
+  arn("ecs", `container-instance/${clusterNameOf(pool)}/${id}`);
 
 export const finished = ({ job }: Pick<JobRecord, "job">): boolean =>
   job.status === "SUCCEEDED" || job.status === "FAILED";

@@ -10,8 +10,10 @@ import { clusterOf, type EcsState } from "./run-task.ts";
 
 /** The instances that joined the cluster. */
 export function instanceHandlers(state: EcsState, world: World): Handlers {
-  const registered = (): Instance[] =>
-    [...world.pools.values()].flatMap(({ instances }) => instances.filter((each) => each.registered));
+  const registered = ({ capacityProviders = [] }: ecs.Cluster): Instance[] =>
+    capacityProviders.flatMap(
+      (name) => world.pools.get(name)?.instances.filter((each) => each.registered) ?? [],
+    );
 
   return {
     ListContainerInstances({
@@ -20,10 +22,10 @@ export function instanceHandlers(state: EcsState, world: World): Handlers {
       nextToken,
       status,
     }: ecs.ListContainerInstancesRequest): ecs.ListContainerInstancesResponse {
-      const { clusterName } = clusterOf(state, cluster);
-      const arns = registered()
+      const at = clusterOf(state, cluster);
+      const arns = registered(at)
         .filter((each) => status === undefined || statusOf(each) === status)
-        .map(({ id }) => arn("ecs", `container-instance/${clusterName}/${id}`));
+        .map(({ id }) => arn("ecs", `container-instance/${at.clusterName}/${id}`));
       const { items, next } = page(arns, {
         maxResults,
         nextToken,
@@ -39,13 +41,13 @@ export function instanceHandlers(state: EcsState, world: World): Handlers {
       if (containerInstances.length > 100) {
         throw new Fault("InvalidParameterException", "At most 100 container instances.");
       }
-      const { clusterName } = clusterOf(state, cluster);
+      const at = clusterOf(state, cluster);
       const found = containerInstances.map(
-        (each) => [each, registered().find(({ id }) => id === nameOf(each))] as const,
+        (each) => [each, registered(at).find(({ id }) => names(each, at.clusterName, id))] as const,
       );
       return {
         containerInstances: found.flatMap(([, each]) =>
-          each === undefined ? [] : [shown(each, clusterName, state)],
+          each === undefined ? [] : [shown(each, at.clusterName, state)],
         ),
         failures: found.flatMap(([each, instance]) =>
           instance === undefined ? [{ arn: each, reason: "MISSING" }] : [],
@@ -57,13 +59,19 @@ export function instanceHandlers(state: EcsState, world: World): Handlers {
       containerInstances = [],
       status,
     }: ecs.UpdateContainerInstancesStateRequest): ecs.UpdateContainerInstancesStateResponse {
-      const { clusterName } = clusterOf(state, cluster);
-      const changed = registered().filter(({ id }) => containerInstances.some((each) => nameOf(each) === id));
+      const at = clusterOf(state, cluster);
+      const changed = registered(at).filter(({ id }) =>
+        containerInstances.some((each) => names(each, at.clusterName, id)),
+      );
       for (const instance of changed) instance.draining = status === "DRAINING";
-      return { containerInstances: changed.map((each) => shown(each, clusterName, state)), failures: [] };
+      return { containerInstances: changed.map((each) => shown(each, at.clusterName, state)), failures: [] };
     },
   };
 }
+
+/** An arn of another cluster names nothing here. */
+const names = (reference: string, clusterName: string, id: string): boolean =>
+  reference === id || reference === arn("ecs", `container-instance/${clusterName}/${id}`);
 
 const statusOf = ({ draining }: Instance): string => (draining ? "DRAINING" : "ACTIVE");
 

@@ -79,7 +79,7 @@ function startTasks(state: EcsState, world: World, input: RunTaskRequest): RunTa
   for (let each = 0; each < (input.count ?? 1); each++) {
     const record = recordOf(world, cluster.clusterArn, definition, input, provider);
     const target =
-      provider === undefined && input.launchType !== "FARGATE" ? roomNow(world, record) : { pool };
+      provider === undefined && input.launchType !== "FARGATE" ? roomNow(world, cluster, record) : { pool };
     if ("failures" in target) failures.push(...target.failures);
     else {
       state.tasks.create(record, target.pool);
@@ -122,11 +122,15 @@ function poolOf(world: World, cluster: Cluster, provider: string): Pool | undefi
 }
 
 /** The EC2 launch type does not wait: there is room on a registered instance, or the call says what is missing. */
-function roomNow(world: World, record: TaskRecord): { pool: Pool } | { failures: Failure[] } {
+function roomNow(
+  world: World,
+  { capacityProviders = [] }: Cluster,
+  record: TaskRecord,
+): { pool: Pool } | { failures: Failure[] } {
   const needs = needsOf(record.definition, record.overrides);
   const failures: Failure[] = [];
   let instances = 0;
-  for (const pool of world.pools.values()) {
+  for (const pool of capacityProviders.flatMap((name) => world.pools.get(name) ?? [])) {
     for (const instance of pool.instances.filter(({ registered, draining }) => registered && !draining)) {
       instances++;
       const free = freeOf(instance);

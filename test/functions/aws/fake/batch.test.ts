@@ -7,6 +7,7 @@ import {
   type JobDetail,
   type SubmitJobCommandInput,
 } from "@aws-sdk/client-batch";
+import { DescribeContainerInstancesCommand } from "@aws-sdk/client-ecs";
 import { describe, expect, it } from "vitest";
 import { retries } from "../../../fakes/aws/batch/retry.ts";
 import { world } from "./world.ts";
@@ -51,13 +52,20 @@ describe("the life of a job", () => {
     expect(await shown(batch, jobId)).toBeUndefined();
   });
 
-  it("waits in RUNNABLE for an instance", async () => {
-    const { aws, batch } = await world();
+  it("waits in RUNNABLE for an instance, which its compute environment's own cluster knows", async () => {
+    const { aws, batch, ecs } = await world();
     const jobId = await submit(batch, { jobQueue: "train", jobDefinition: "train" });
     await aws.clock.advance(60_000);
     expect((await shown(batch, jobId))?.status).toBe("RUNNABLE");
     await aws.clock.advance(50_000);
-    expect((await shown(batch, jobId))?.status).toBe("RUNNING");
+    const job = await shown(batch, jobId);
+    expect(job?.status).toBe("RUNNING");
+    const instanceArn = job?.container?.containerInstanceArn ?? "";
+    const at = (cluster: string) => ({ cluster, containerInstances: [instanceArn] });
+    const own = await ecs.send(new DescribeContainerInstancesCommand(at("AWSBatch-gpu")));
+    expect(own.containerInstances?.[0]?.ec2InstanceId).toBe(aws.pools.get("gpu")?.alive[0]?.id);
+    const other = await ecs.send(new DescribeContainerInstancesCommand(at("main")));
+    expect(other.failures).toEqual([{ arn: instanceArn, reason: "MISSING" }]);
   });
 
   it("runs attempts as its rules say, and counts them", async () => {
