@@ -19,21 +19,16 @@ try {
 async function run(): Promise<void> {
   const told = Promise.withResolvers<undefined>();
   for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => told.resolve(undefined));
-  const environment = process.env;
-  const [{ openPorts }, { store }, { startGateway }, { CLOUDFRONT_HOLDS, HOLDS }] = await Promise.all([
+  const [{ openPorts }, { store }, { gatewaySettings }, { startGateway }] = await Promise.all([
     import("./aws/aws-deps/open.ts"),
     import("./aws/aws-deps/store.ts"),
+    import("./aws/gateway-settings.ts"),
     import("./gateway/serve.ts"),
-    import("./gateway/hold.ts"),
   ]);
-  const opened = openPorts({ store }, { environment });
-  const isDirect = environment["SPOTTER_FRONT_DOOR"] === "direct";
-  const deps = { ...opened, config: { ...opened.config, holds: isDirect ? HOLDS : CLOUDFRONT_HOLDS } };
-  const gateway = await startGateway(deps, {
-    port: Number(environment["PORT"] || 8080),
-    host: "0.0.0.0",
-    originSecret: environment["SPOTTER_ORIGIN_SECRET"] || undefined,
-  });
+  const { holds, ...options } = gatewaySettings(process.env);
+  const opened = openPorts({ store }, { environment: process.env });
+  const deps = { ...opened, config: { ...opened.config, holds } };
+  const gateway = await startGateway(deps, options);
   deps.log.info("gateway listens", { port: gateway.port, version: deps.config.version });
   await told.promise;
   deps.log.info("gateway ends", {});
