@@ -17,6 +17,8 @@ export interface Fleet {
   follow(): Promise<void>;
   /** From here on this process is one of the gateways. */
   join(): Promise<void>;
+  /** Writes down now what this gateway has to do: for one that may stand still before its next turn. */
+  publish(): Promise<void>;
   /** Calls back after each look. Returns the way to stop that. */
   onLook(listener: () => void): () => void;
   /** Leaves the others at once, where it was a gateway. */
@@ -33,6 +35,7 @@ export function createLoneFleet(load: LoadBook): Fleet {
     look: async () => undefined,
     follow: async () => undefined,
     join: async () => undefined,
+    publish: async () => undefined,
     onLook: () => () => undefined,
     close: async () => undefined,
   };

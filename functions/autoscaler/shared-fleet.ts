@@ -156,6 +156,9 @@ export function createSharedFleet(params: SharedFleetParams): Fleet {
       await publishSoon();
       await (ticking === undefined ? follow() : look());
     },
+    publish: async () => {
+      if (isGateway) await publishSoon();
+    },
     onLook(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

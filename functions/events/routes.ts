@@ -70,7 +70,7 @@ async function* follow(
   let { after } = start;
   while (!signal.aborted) {
     const page = await waitForRunEvents(control, start.runId, after, KEY_CHECK_MS, signal);
-    if ((await control.keys.find(bearer(c) ?? "")) === undefined) return;
+    if ((await control.keys.findNow(bearer(c) ?? "")) === undefined) return;
     for (const event of page.events) yield { id: String(event.seq), data: JSON.stringify(event) };
     after = page.next;
     if (page.done) return;

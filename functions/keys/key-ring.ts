@@ -24,6 +24,8 @@ export interface KeyHolder {
 export interface KeyRing {
   /** Undefined for unknown and revoked keys. Known keys are answered from memory. */
   find(key: string): Promise<KeyHolder | undefined>;
+  /** The same as of now, for who was let in long ago. */
+  findNow(key: string): Promise<KeyHolder | undefined>;
   /** Writers of key documents call this. */
   set(id: string, document: Versioned<KeyDocument>): void;
   /** Reads the keys again that were used since the last call, where other processes may have changed them. */
@@ -60,18 +62,30 @@ export function createKeyRing({ store, clock, rootKeyHash, maxAgeMs }: KeyRingPa
     { clock, maxAgeMs },
   );
 
+  function isRoot(hash: string): boolean {
+    return rootKeyHash !== undefined && sameHash(hash, rootKeyHash);
+  }
+
   return {
     async find(key) {
       if (!key.startsWith(KEY_PREFIX)) return undefined;
       const hash = sha256Of(key);
-      if (rootKeyHash !== undefined && sameHash(hash, rootKeyHash)) return ROOT;
+      if (isRoot(hash)) return ROOT;
       const id = keyId(hash);
-      const found = ring.peek(id) ?? (await ring.get(id));
-      return found !== undefined && sameHash(found.hash, hash) ? found.holder : undefined;
+      return matching(ring.peek(id) ?? (await ring.get(id)), hash);
+    },
+    async findNow(key) {
+      if (!key.startsWith(KEY_PREFIX)) return undefined;
+      const hash = sha256Of(key);
+      return isRoot(hash) ? ROOT : matching(await ring.getNow(keyId(hash)), hash);
     },
     set: (id, document) => ring.set(id, known(document)),
     refresh: () => ring.refresh(),
   };
+}
+
+function matching(found: Known | undefined, hash: string): KeyHolder | undefined {
+  return found !== undefined && sameHash(found.hash, hash) ? found.holder : undefined;
 }
 
 function known({ value, version }: Versioned<KeyDocument>): Versioned<Known> {

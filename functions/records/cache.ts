@@ -11,6 +11,8 @@ export interface Cache<T> {
   get(id: string): Promise<T | undefined>;
   /** The same without a wait; undefined for what would have to be read first. */
   peek(id: string): T | undefined;
+  /** As it is now, where others may have changed it. */
+  getNow(id: string): Promise<T | undefined>;
   /** What is known, however old: for what never changes. */
   getOfAnyAge(id: string): Promise<T | undefined>;
   /** Writers say what they wrote; older news than what is known is ignored. */
@@ -88,17 +90,18 @@ export function createCache<T>(
     }
   }
 
+  async function getNow(id: string): Promise<T | undefined> {
+    const before = known.get(id);
+    await (before === undefined ? read(id) : readAgain(id, before));
+    const entry = known.get(id);
+    if (entry !== undefined) entry.isUsed = true;
+    return entry?.value;
+  }
+
   return {
-    async get(id) {
-      const found = peek(id);
-      if (found !== undefined) return found;
-      const before = known.get(id);
-      await (before === undefined ? read(id) : readAgain(id, before));
-      const entry = known.get(id);
-      if (entry !== undefined) entry.isUsed = true;
-      return entry?.value;
-    },
+    get: async (id) => peek(id) ?? getNow(id),
     peek,
+    getNow: async (id) => (maxAgeMs === Infinity ? (peek(id) ?? getNow(id)) : getNow(id)),
     async getOfAnyAge(id) {
       if (!known.has(id)) await read(id);
       return known.get(id)?.value;

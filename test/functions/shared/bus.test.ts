@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
+import type { CreatedKey } from "../../../sdk/schema/key.ts";
 import type { RunDetail } from "../../../sdk/schema/run.ts";
 import type { RunEventPage } from "../../../sdk/schema/event.ts";
 import { changeRun } from "../../../functions/runs/records.ts";
@@ -69,4 +70,24 @@ it("passes events of other processes to a stream within a second and a half", as
   await reader?.cancel();
   await world.pass(3_000);
   await reading;
+});
+
+it("ends a stream within two seconds after its key was revoked elsewhere", async () => {
+  const world = sharedWorld(onTestFinished);
+  const [one, other] = [world.open(), world.open()];
+  const id = await launch(other);
+  const { key, record } = await other.json<CreatedKey>("POST", "/keys", { name: "web", scope: "write" });
+  const response = await one.app.request(`/runs/${id}/events/stream`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  expect(response.status).toBe(200);
+  let isOver = false;
+  void response.text().then(() => (isOver = true));
+  await world.pass(1_900);
+  // Another request with the same key has just found it good.
+  await one.control.keys.refresh();
+  await other.json("DELETE", `/keys/${record.id}`);
+  expect(isOver).toBe(false);
+  await world.pass(2_000);
+  expect(isOver).toBe(true);
 });
