@@ -189,7 +189,7 @@ describe("a table that cannot be used", () => {
   it("is told as missing", async () => {
     const error = await failure(new DynamoStore({ table: "nowhere", client: dynamo.client() }));
     expect(error).toMatchObject({ code: "aws_resource_missing", retryable: false, where: "nowhere" });
-    expect(error.hint).toContain("spotter deploy");
+    expect(error.hint).toContain("pulumi up");
   });
 
   it("is told as throttled once all tries were", async () => {
