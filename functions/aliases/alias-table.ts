@@ -18,6 +18,9 @@ export interface AliasDocument {
 export interface AliasTable {
   /** Resolves when the table may be used. */
   load(): Promise<void>;
+  /** As those of the route table. */
+  lookAgain(): Promise<void>;
+  readonly changes: number;
   find(name: string): Alias | undefined;
   /** By name. */
   all(): Alias[];
@@ -40,6 +43,7 @@ export function aliasKey(name: string): DocumentKey {
 export function createAliasTable(store: Store, sharing?: Sharing): AliasTable {
   const known = new Map<string, Entry>();
   const follower = createFollower(readAll, sharing);
+  let changes = 0;
 
   function set(document: AliasDocument, version: number): void {
     const { name } = document.alias;
@@ -55,7 +59,8 @@ export function createAliasTable(store: Store, sharing?: Sharing): AliasTable {
       for (const { key, value, version } of page.items) listed.set(key.sort, { document: value, version });
       return page;
     });
-    adopt(known, before, listed, { changed: () => undefined, gone: () => undefined });
+    const count = () => void changes++;
+    adopt(known, before, listed, { changed: count, gone: count });
   }
 
   function live({ document }: Entry): Alias | undefined {
@@ -64,6 +69,10 @@ export function createAliasTable(store: Store, sharing?: Sharing): AliasTable {
 
   return {
     load: () => follower.load(),
+    lookAgain: () => follower.lookAgain(),
+    get changes() {
+      return changes;
+    },
     find(name) {
       const found = known.get(name);
       return found && live(found);

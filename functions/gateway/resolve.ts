@@ -34,6 +34,19 @@ export async function resolveModel(
   model: string,
   options: ResolveOptions = {},
 ): Promise<Resolved> {
+  const { routes, aliases } = control;
+  const changes = routes.changes + aliases.changes;
+  try {
+    return await resolveKnown(control, model, options);
+  } catch (error) {
+    // Another process may have launched it this moment.
+    await Promise.all([routes.lookAgain(), aliases.lookAgain()]);
+    if (routes.changes + aliases.changes === changes) throw error;
+    return await resolveKnown(control, model, options);
+  }
+}
+
+async function resolveKnown(control: Control, model: string, options: ResolveOptions): Promise<Resolved> {
   await control.routes.load();
   const named = control.routes.find(model);
   if (named !== undefined) return { names: [model], endpoint: named };

@@ -13,6 +13,10 @@ import { createLatestCheckpoints } from "./latest-checkpoints.ts";
 export interface RouteTable {
   /** Resolves when the table may be used. */
   load(): Promise<void>;
+  /** Looks for what other processes have written this moment. */
+  lookAgain(): Promise<void>;
+  /** Grows with everything that is new, has changed or is gone. */
+  readonly changes: number;
   find(name: string): Endpoint | undefined;
   all(): Endpoint[];
   set(endpoint: Endpoint, version: number): void;
@@ -44,7 +48,10 @@ export function createRouteTable(store: Store, sharing?: Sharing): RouteTable {
     if (sharing !== undefined) await latest.refresh();
   }, sharing);
 
+  let changes = 0;
+
   function tell(endpoint: Endpoint): void {
+    changes++;
     for (const listener of listeners) listener(endpoint);
   }
 
@@ -72,6 +79,10 @@ export function createRouteTable(store: Store, sharing?: Sharing): RouteTable {
 
   return {
     load: () => follower.load(),
+    lookAgain: () => follower.lookAgain(),
+    get changes() {
+      return changes;
+    },
     find: (name) => endpoints.get(name)?.endpoint,
     all: () => [...endpoints.values()].map((entry) => entry.endpoint),
     set,

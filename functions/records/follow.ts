@@ -13,11 +13,17 @@ export interface Sharing {
 export interface Follower {
   /** Resolves when the copy may be used. */
   load(): Promise<void>;
+  /**
+   * For something that is not in the copy: reads what was written until now. However many ask, the Store hears of
+   * it a few times a second. A Store that is away leaves what was known last.
+   */
+  lookAgain(): Promise<void>;
   /** Reads no more in the background. */
   close(): void;
 }
 
 export const FOLLOW_EVERY_MS = 1_000;
+const LOOK_AGAIN_EVERY_MS = 250;
 /** As long as the longest hold: whoever waits looks at the copy, not at the Store. */
 const IN_USE_MS = 600_000;
 
@@ -44,6 +50,7 @@ function once(read: () => Promise<void>): Follower {
         loading = undefined;
       }
     },
+    lookAgain: () => Promise.resolve(),
     close: () => undefined,
   };
 }
@@ -56,6 +63,8 @@ function following(read: () => Promise<void>, { shared, clock, log }: Sharing): 
   let cancelTimer: (() => void) | undefined;
   let reading: Promise<void> | undefined;
   let next: Promise<void> | undefined;
+  let looking: Promise<void> | undefined;
+  let lookedAtMs = -Infinity;
 
   async function readNow(): Promise<void> {
     try {
@@ -79,6 +88,16 @@ function following(read: () => Promise<void>, { shared, clock, log }: Sharing): 
       next = undefined;
       await (reading ??= readNow());
     })());
+  }
+
+  async function look(): Promise<void> {
+    const waitMs = lookedAtMs + LOOK_AGAIN_EVERY_MS - clock.now();
+    // Awaited in any case: `looking` is set when this has returned.
+    await new Promise<void>((resolve) => (waitMs > 0 ? clock.after(waitMs, resolve) : resolve()));
+    // From here on somebody who asks may mean what is written later.
+    looking = undefined;
+    lookedAtMs = clock.now();
+    await readFromNow().catch(() => undefined);
   }
 
   function schedule(): void {
@@ -111,6 +130,7 @@ function following(read: () => Promise<void>, { shared, clock, log }: Sharing): 
         if (!isLoaded) throw error;
       }
     },
+    lookAgain: () => (shared.readsAtUse ? Promise.resolve() : (looking ??= look())),
     close() {
       closed = true;
       cancelTimer?.();
