@@ -44,6 +44,7 @@ describe("a large body", () => {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     s3.fail((request) => (isPart(request) ? promise : undefined));
     const put = blobs.put("slow", body);
+    await vi.waitUntil(() => read >= 40 * MIB, { timeout: 20_000 });
     await quiet(() => read);
     // Four on their way, one that waits for its turn, and the byte that shows that it is not the last.
     expect(read).toBeLessThanOrEqual(42 * MIB);
