@@ -97,7 +97,8 @@ export function createAutoscaler(control: Control): Autoscaler {
     const seen = decide(state, { desired, load: control.fleet.load(name) }, now, settings);
     // Where one of those who could tell is silent, nothing goes.
     const isBlind = seen.desired < desired && control.fleet.isUncertain;
-    const decision = isBlind ? decide(state, { desired, load: undefined }, now, settings) : seen;
+    const held = isBlind ? decide(state, { desired, load: undefined }, now, settings) : seen;
+    const decision = { ...held, nextState: seen.nextState };
     return isUp ? decision : { ...decision, nextState: { ...decision.nextState, watchedSinceMs: now } };
   }
 

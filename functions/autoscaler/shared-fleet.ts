@@ -167,8 +167,11 @@ export function createSharedFleet(params: SharedFleetParams): Fleet {
       for (const unsubscribe of unsubscribes) unsubscribe();
       await ticking?.stop();
       await publishing?.catch(() => undefined);
-      if (isGateway) await store.delete(gatewayKey(id)).catch(() => undefined);
+      if (!isGateway) return;
       isGateway = false;
+      await store.delete(gatewayKey(id)).catch(() => undefined);
+      // Replicas may have waited for this gateway alone.
+      if (published !== undefined && published.draining.length > 0) shared.wake("reconciler");
     },
   };
 }

@@ -45,7 +45,8 @@ function signInRoutes(control: Control): Route[] {
         const { openedPage } = await import("./pages.ts");
         // A redirect would arrive without a SameSite=Strict cookie when the link was clicked elsewhere.
         const response = await openedPage(localPath(query.to));
-        const options = { httpOnly: true, sameSite: "Strict", path: "/ui" } as const;
+        const secure = new URL(control.config.publicUrl()).protocol === "https:";
+        const options = { httpOnly: true, sameSite: "Strict", path: "/ui", secure } as const;
         response.headers.set("set-cookie", generateCookie(SESSION_COOKIE, cookie, options));
         return response;
       },

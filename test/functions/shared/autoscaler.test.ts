@@ -224,6 +224,18 @@ describe("a replica that drains", () => {
     expect(world.containers.stopped).toHaveLength(1);
   });
 
+  it("is stopped right after the gateway has left that worked with it", async () => {
+    const { world, lambda, gateways, get, pass } = await stack(2, FIXED);
+    for (const { jobId } of (await get()).replicas) accept(gateways[1], 1).start(jobId);
+    await pass(3);
+    await lambda.json("PATCH", "/endpoints/base", { scaling: { min: 1, max: 1 } });
+    await pass(20);
+    expect(world.containers.stopped).toEqual([]);
+    await gateways[1]?.close();
+    await pass(1);
+    expect(world.containers.stopped).toHaveLength(1);
+  });
+
   it("is not kept by the record of a gateway that was killed long ago", async () => {
     const { world, lambda, get, pass, reconcile } = await stack(0, FIXED);
     const record = {

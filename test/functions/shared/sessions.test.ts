@@ -47,3 +47,14 @@ it("stores nothing that opens anything, and keeps nothing that is old", async ()
   await link(plane);
   expect(await stored()).toHaveLength(1);
 });
+
+it("sends the cookie over TLS alone where there is any", async () => {
+  const world = sharedWorld(onTestFinished);
+  const cookieOf = async (publicUrl: string) => {
+    const plane = world.open({ config: { publicUrl: () => publicUrl } });
+    const { pathname, search } = new URL(await link(plane));
+    return (await open(plane, `${publicUrl}${pathname}${search}`)).headers.get("set-cookie");
+  };
+  expect(await cookieOf("https://spotter.example")).toContain("; Secure");
+  expect(await cookieOf("http://127.0.0.1:7717")).not.toContain("Secure");
+});
