@@ -42,8 +42,8 @@ export async function appendBatch(
   checkPart("stream", stream);
   if (batchId !== undefined) checkPart("batchId", batchId);
   const text = encodeValue(events, `stream ${stream}`);
+  if (events.length === 0) return appendNothing(table, stream, batchId);
   const next = known ?? (await nextSeq(table, stream));
-  if (events.length === 0) return appendNothing(table, stream, batchId, next);
   // A name for one call: the client may send a put twice, and the second must know the first.
   const id = batchId ?? randomUUID();
   const noted = batchId === undefined ? undefined : await noteName(table, stream, batchId, next);
@@ -129,15 +129,11 @@ interface Seen {
   next: number;
 }
 
-async function appendNothing(
-  table: Table,
-  stream: string,
-  batchId: string | undefined,
-  next: number,
-): Promise<Appended> {
-  const name = batchId && (await table.get({ pk: streamPartition(stream), sk: nameSort(batchId) }));
-  if (!name) return { seq: next - 1, next };
-  const { found } = await lookFrom(table, stream, Number(textOf(name, "from")), batchId);
+async function appendNothing(table: Table, stream: string, batchId: string | undefined): Promise<Appended> {
+  const next = await nextSeq(table, stream);
+  const note = batchId && (await table.get({ pk: streamPartition(stream), sk: nameSort(batchId) }));
+  if (!note) return { seq: next - 1, next };
+  const { found } = await lookFrom(table, stream, Number(textOf(note, "from")), batchId);
   return { seq: found ? endOf(found) : next - 1, next };
 }
 

@@ -169,6 +169,17 @@ describe("much and long", () => {
     expect(await store.read("s/1", 0, 100)).toHaveLength(60);
   });
 
+  it("tells where a stream ends when nothing is added, or where the batch of that name is", async () => {
+    const [a, b] = (await openStores(2)) as [Store, Store];
+    await a.append("s", [1, 2], { batchId: "first" });
+    // Right behind an append of its own, but others have added since.
+    const [own, , end] = await Promise.all([a.append("s", [3]), b.append("s", [4]), a.append("s", [])]);
+    expect(end).toBeGreaterThanOrEqual(own);
+    expect(await a.append("s", [])).toBe(4);
+    expect(await b.append("s", [], { batchId: "first" })).toBe(2);
+    expect(await b.append("s", [], { batchId: "never" })).toBe(4);
+  });
+
   it("refuses the cursor of another query", async () => {
     const store = await openStore();
     for (const sort of ["a1", "a2", "b1"]) await store.put({ partition: "runs", sort }, sort);
