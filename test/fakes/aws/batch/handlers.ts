@@ -1,4 +1,5 @@
 import type * as batch from "@aws-sdk/client-batch";
+import { fargateSizeProblem } from "../fargate.ts";
 import { arn, nameOf } from "../ids.ts";
 import { page } from "../pages.ts";
 import type { Handlers } from "../server.ts";
@@ -82,6 +83,12 @@ function submit(state: BatchState, world: World, input: batch.SubmitJobRequest):
   }
   checkRetry(input.retryStrategy);
   checkTimeout(input.timeout);
+  if (Buffer.byteLength(JSON.stringify(input)) > 30 * 1024) {
+    throw clientError("The job's payload is larger than 30 KiB.");
+  }
+  if (containerOverrides.environment?.some(({ name = "" }) => name.startsWith("AWS_BATCH")) === true) {
+    throw clientError("Environment variables may not start with AWS_BATCH.");
+  }
   const queue = state.queues.get(nameOf(input.jobQueue ?? ""));
   if (queue === undefined) throw clientError(`Job Queue ${input.jobQueue ?? ""} does not exist.`);
   if ((input.dependsOn ?? []).length > 20) throw clientError("A job can depend on at most 20 jobs.");
@@ -89,6 +96,10 @@ function submit(state: BatchState, world: World, input: batch.SubmitJobRequest):
   const properties = definition.containerProperties ?? {};
   const needs = needsOf(properties, containerOverrides);
   if (needs.cpu <= 0 || needs.memoryMiB <= 0) throw clientError("A job needs VCPU and MEMORY.");
+  if (definition.platformCapabilities?.includes("FARGATE") === true) {
+    const problem = fargateSizeProblem(needs);
+    if (problem !== undefined) throw clientError(problem);
+  }
   const jobId = world.ids.uuid();
   const jobArn = arn("batch", `job/${jobId}`);
   state.jobs.submit({

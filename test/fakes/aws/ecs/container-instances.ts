@@ -1,6 +1,6 @@
 import type * as ecs from "@aws-sdk/client-ecs";
 import { Fault } from "../fault.ts";
-import { arn, nameOf } from "../ids.ts";
+import { arn } from "../ids.ts";
 import { page } from "../pages.ts";
 import { freeOf } from "../packing.ts";
 import type { Instance } from "../pool.ts";

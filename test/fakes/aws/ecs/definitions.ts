@@ -3,8 +3,10 @@ import type {
   RegisterTaskDefinitionResponse,
   TaskDefinition,
 } from "@aws-sdk/client-ecs";
+import { fargateSizeProblem } from "../fargate.ts";
 import { Fault } from "../fault.ts";
 import { arn } from "../ids.ts";
+import { needsOf } from "./task-parts.ts";
 
 /** Task definitions by family, each a list of revisions. */
 export class TaskDefinitions {
@@ -26,6 +28,7 @@ export class TaskDefinitions {
         throw new Fault("ClientException", "Container.name and Container.image should not be null or empty.");
       }
     }
+    if (input.requiresCompatibilities?.includes("FARGATE") === true) checkFargate(input);
     const revisions = this.#families.get(family) ?? [];
     const revision = revisions.length + 1;
     const taskDefinition: TaskDefinition = {
@@ -76,5 +79,29 @@ export class TaskDefinitions {
       .flatMap(([, revisions]) => revisions)
       .filter((each) => each.status === status)
       .map(({ taskDefinitionArn }) => taskDefinitionArn ?? "");
+  }
+}
+
+/** What a definition for Fargate must say; the real service refuses it as late as this, too. */
+function checkFargate(input: RegisterTaskDefinitionRequest): void {
+  const { networkMode, cpu, memory, executionRoleArn, containerDefinitions = [] } = input;
+  if (networkMode !== "awsvpc")
+    throw new Fault("ClientException", "Fargate only supports network mode 'awsvpc'.");
+  if (cpu === undefined || memory === undefined) {
+    throw new Fault(
+      "ClientException",
+      "Fargate requires that 'cpu' and 'memory' be defined at the task level.",
+    );
+  }
+  const problem = fargateSizeProblem(needsOf({ cpu, memory, containerDefinitions }, {}));
+  if (problem !== undefined) throw new Fault("ClientException", problem);
+  const needsRole = containerDefinitions.some(
+    ({ secrets = [], logConfiguration }) => secrets.length > 0 || logConfiguration?.logDriver === "awslogs",
+  );
+  if (needsRole && executionRoleArn === undefined) {
+    throw new Fault(
+      "ClientException",
+      "Fargate requires task definition to have execution role ARN to support it.",
+    );
   }
 }

@@ -1,4 +1,5 @@
 import type { Cluster, Failure, RunTaskRequest, RunTaskResponse, TaskDefinition } from "@aws-sdk/client-ecs";
+import { fargateSizeProblem } from "../fargate.ts";
 import { Fault } from "../fault.ts";
 import { arn, nameOf } from "../ids.ts";
 import { fits, freeOf } from "../packing.ts";
@@ -73,6 +74,13 @@ function startTasks(state: EcsState, world: World, input: RunTaskRequest): RunTa
     throw invalid("Network Configuration must be provided when networkMode 'awsvpc' is specified.");
   }
   const provider = providerOf(cluster, input);
+  if (
+    provider?.startsWith("FARGATE") === true &&
+    definition.requiresCompatibilities?.includes("FARGATE") === true
+  ) {
+    const problem = fargateSizeProblem(needsOf(definition, input.overrides ?? {}));
+    if (problem !== undefined) throw invalid(problem);
+  }
   const pool = provider === undefined ? undefined : poolOf(world, cluster, provider);
   const failures: Failure[] = [];
   const records: TaskRecord[] = [];

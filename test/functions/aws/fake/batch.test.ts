@@ -157,6 +157,28 @@ describe("the rules of SubmitJob and ListJobs", () => {
       "at most 5",
     ],
     [{ timeout: { attemptDurationSeconds: 59 } }, "at least 60"],
+    [
+      { containerOverrides: { environment: [{ name: "A", value: "x".repeat(31_000) }] } },
+      "larger than 30 KiB",
+    ],
+    [
+      { containerOverrides: { environment: [{ name: "AWS_BATCH_X", value: "" }] } },
+      "may not start with AWS_BATCH",
+    ],
+    [
+      {
+        jobDefinition: "fargate",
+        containerOverrides: { resourceRequirements: [{ type: "VCPU", value: "3" }] },
+      },
+      "No Fargate",
+    ],
+    [
+      {
+        jobDefinition: "fargate",
+        containerOverrides: { resourceRequirements: [{ type: "GPU", value: "1" }] },
+      },
+      "no GPU",
+    ],
   ])("refuses %o", async (part, message) => {
     const { batch } = await world();
     await expect(submit(batch, part as Partial<SubmitJobCommandInput>)).rejects.toThrow(message);

@@ -1,14 +1,16 @@
 import {
   DescribeTasksCommand,
   ListTasksCommand,
+  RegisterTaskDefinitionCommand,
   RunTaskCommand,
   StopTaskCommand,
   type ECSClient,
+  type RegisterTaskDefinitionCommandInput,
   type RunTaskCommandInput,
   type Task,
 } from "@aws-sdk/client-ecs";
 import { describe, expect, it } from "vitest";
-import { world } from "./world.ts";
+import { plainContainer, world } from "./world.ts";
 
 const fargate = { cluster: "main", taskDefinition: "plain" };
 const onGpu = {
@@ -143,6 +145,28 @@ describe("the rules of RunTask and ListTasks", () => {
   ])("refuses %o", async (part, message) => {
     const { ecs } = await world();
     await expect(ecs.send(new RunTaskCommand({ ...fargate, ...part }))).rejects.toThrow(message);
+  });
+
+  it.each([
+    [{ networkMode: "bridge" as const }, "only supports network mode 'awsvpc'"],
+    [{ memory: undefined }, "'cpu' and 'memory' be defined"],
+    [{ cpu: "1024", memory: "1024" }, "No Fargate configuration"],
+    [
+      { containerDefinitions: [{ ...plainContainer, secrets: [{ name: "A", valueFrom: "/a" }] }] },
+      "execution role",
+    ],
+  ])("refuses a definition for Fargate with %o", async (part, message) => {
+    const { ecs } = await world();
+    const good: RegisterTaskDefinitionCommandInput = {
+      family: "fargate",
+      requiresCompatibilities: ["FARGATE"],
+      networkMode: "awsvpc",
+      cpu: "256",
+      memory: "512",
+      containerDefinitions: [plainContainer],
+    };
+    await ecs.send(new RegisterTaskDefinitionCommand(good));
+    await expect(ecs.send(new RegisterTaskDefinitionCommand({ ...good, ...part }))).rejects.toThrow(message);
   });
 
   it("lists by startedBy and by family, a hundred a page", async () => {

@@ -40,6 +40,18 @@ export const usual = {
       },
     },
     {
+      jobDefinitionName: "fargate",
+      type: "container" as const,
+      platformCapabilities: ["FARGATE" as const],
+      containerProperties: {
+        image: "engine:1",
+        resourceRequirements: [
+          { type: "VCPU" as const, value: "1" },
+          { type: "MEMORY" as const, value: "2048" },
+        ],
+      },
+    },
+    {
       jobDefinitionName: "plain",
       type: "container" as const,
       containerProperties: {
