@@ -1,14 +1,22 @@
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
+import sqlite from "node:sqlite";
 import v8 from "node:v8";
 import vm from "node:vm";
 
+const OF_PROCESS = [
+  ...["kill", "_kill", "_debugProcess", "_debugEnd", "binding", "_linkedBinding", "dlopen", "execve"],
+  ...["setuid", "setgid", "seteuid", "setegid", "setgroups", "initgroups"],
+];
+
 /**
  * Closes what Node's permission model leaves open: the permission model refuses files, programs, threads,
- * addons and the inspector; signals to the host, code from text and engine flags are refused here.
+ * addons and the inspector; signals to the host, databases in files, code from text and engine flags are refused
+ * here.
  */
 export function refuseDoors(): void {
-  replace(process, ["kill", "_debugProcess", "binding", "_linkedBinding", "dlopen", "execve"], "process");
+  replace(process, OF_PROCESS, "process");
+  replace(sqlite, ["DatabaseSync", "backup"], "node:sqlite");
   replace(vm, Object.keys(vm), "node:vm");
   replace(v8, ["setFlagsFromString", "startCpuProfile"], "node:v8");
   // Node throws where the permission is missing; whoever asks whether a file is there is told that it is not.

@@ -13,6 +13,9 @@ const BUNDLE_URL = `file:///bundle/${BUNDLE_MODULE}`;
 /** The descriptor that the host opened. */
 const HOST_FD = 3;
 
+/** The permission model does not cover its files, and what is replaced in it does not reach its named exports. */
+const SQLITE = "node:sqlite";
+
 interface Adapter {
   fetch(request: Request): Promise<Response>;
 }
@@ -53,7 +56,7 @@ async function load({ code, allowHosts }: Load): Promise<Adapter> {
   registerHooks({
     resolve(specifier, context, next) {
       if (specifier === BUNDLE_URL) return { url: specifier, format: "module", shortCircuit: true };
-      if (isBuiltin(specifier)) return next(specifier, context);
+      if (isBuiltin(specifier) && specifier !== SQLITE) return next(specifier, context);
       throw new Error(`there is no module "${specifier.slice(0, 200)}" in an isolate`);
     },
     load(url, context, next) {
