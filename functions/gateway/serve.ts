@@ -9,6 +9,7 @@ import { eventRoutes } from "../events/routes.ts";
 import { createApp } from "../http/create-app.ts";
 import { createHttpServer } from "../http/http-server.ts";
 import { observabilityRoutes } from "../observability/routes.ts";
+import { pageChatRoutes } from "../pages/chat-routes.ts";
 import { drain, DRAIN_TIMES, endingError, type DrainTimes } from "./drain.ts";
 import { asPublicHost, isThroughFrontDoor, ORIGIN_HEADER, type FrontDoor } from "./front-door.ts";
 import { nodeChat } from "./node-chat.ts";
@@ -52,6 +53,7 @@ export async function startGateway(deps: GatewayDeps, options: GatewayOptions): 
   const autoscaler = createAutoscaler(control);
   const app = createApp(control, [
     ...gatewayRoutes(control, upstreams),
+    ...pageChatRoutes(control, upstreams),
     ...eventRoutes(control),
     ...observabilityRoutes(control),
   ]);

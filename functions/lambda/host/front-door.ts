@@ -1,10 +1,8 @@
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import type { Health } from "../../../sdk/schema/status.ts";
+import { ORIGIN_HEADER } from "../../gateway/front-door.ts";
 import { sameHash, sha256Of } from "../../records/hash.ts";
 import type { FunctionUrlAnswer, FunctionUrlEvent } from "./function-url.ts";
-
-/** What the distribution adds to each request on its way here. */
-export const ORIGIN_HEADER = "x-spotter-origin";
 
 /**
  * The request as its sender meant it. A function URL is open to the world, and whoever asks it directly comes
