@@ -1,6 +1,7 @@
 import type * as AutoScaling from "@aws-sdk/client-auto-scaling";
 import type * as Batch from "@aws-sdk/client-batch";
 import type * as Logs from "@aws-sdk/client-cloudwatch-logs";
+import type * as Ec2 from "@aws-sdk/client-ec2";
 import type * as Ecs from "@aws-sdk/client-ecs";
 
 /** The calls that are made, and no others: the policies of the functions allow exactly these. */
@@ -40,12 +41,17 @@ export interface AutoScalingApi {
   ): Promise<AutoScaling.TerminateInstanceInAutoScalingGroupCommandOutput>;
 }
 
+export interface Ec2Api {
+  terminateInstances(input: Ec2.TerminateInstancesCommandInput): Promise<Ec2.TerminateInstancesCommandOutput>;
+}
+
 /** Each is loaded when it is first needed. */
 export interface AwsApis {
   ecs(): Promise<EcsApi>;
   batch(): Promise<BatchApi>;
   logs(): Promise<LogsApi>;
   autoScaling(): Promise<AutoScalingApi>;
+  ec2(): Promise<Ec2Api>;
 }
 
 export interface ClientOptions {
@@ -62,6 +68,7 @@ export function awsApis(options: ClientOptions): AwsApis {
     batch: once(() => batchApi(options)),
     logs: once(() => logsApi(options)),
     autoScaling: once(() => autoScalingApi(options)),
+    ec2: once(() => ec2Api(options)),
   };
 }
 
@@ -106,6 +113,12 @@ async function autoScalingApi(options: ClientOptions): Promise<AutoScalingApi> {
     describeScalingActivities: (input) => client.send(new sdk.DescribeScalingActivitiesCommand(input)),
     terminateInstance: (input) => client.send(new sdk.TerminateInstanceInAutoScalingGroupCommand(input)),
   };
+}
+
+async function ec2Api(options: ClientOptions): Promise<Ec2Api> {
+  const sdk = await import("@aws-sdk/client-ec2");
+  const client = new sdk.EC2Client(options);
+  return { terminateInstances: (input) => client.send(new sdk.TerminateInstancesCommand(input)) };
 }
 
 /** A load that failed is tried again by the next caller. */

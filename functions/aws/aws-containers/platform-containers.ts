@@ -201,28 +201,23 @@ export class PlatformContainers<V extends View> {
 
   /** An event told of this one: it is news if nothing newer is known. */
   heard(view: V): void {
-    if (!this.#note(view)) return;
-    for (const watcher of [...this.#watchers]) watcher();
-    this.#options.changed(view.jobId);
+    this.#note(view);
   }
 
   /** An event named this one without saying whose it is. */
   async heardOf(id: string): Promise<void> {
-    const before = this.#sightings.get(id);
-    if (this.#sightings.isOver(id)) return;
-    await this.#look([id]);
-    const view = this.#sightings.get(id) ?? before;
-    if (view === undefined || view === before) return;
-    for (const watcher of [...this.#watchers]) watcher();
-    this.#options.changed(view.jobId);
+    if (!this.#sightings.isOver(id)) await this.#look([id]);
   }
 
   seen(id: string): V | undefined {
     return this.#sightings.get(id);
   }
 
-  #note(view: V): boolean {
-    return this.#sightings.note(view, this.#now);
+  /** Whoever finds out, everybody is told. */
+  #note(view: V): void {
+    if (!this.#sightings.note(view, this.#now)) return;
+    for (const watcher of [...this.#watchers]) watcher();
+    this.#options.changed(view.jobId);
   }
 
   async #tailOfEnded(view: V): Promise<string[]> {

@@ -46,7 +46,8 @@ export function isOver({ status }: Pick<JobView, "status">): boolean {
 
 /** A job that is over stays so, whatever comes late. Batch numbers nothing, so for the rest the last word counts. */
 export function newerJob(known: JobView | undefined, seen: JobView): JobView {
-  return known !== undefined && isOver(known) ? known : seen;
+  if (known === undefined) return seen;
+  return isOver(known) || JSON.stringify(known) === JSON.stringify(seen) ? known : seen;
 }
 
 export function jobState(job: JobView, { logTail = [] }: { logTail?: string[] } = {}): ContainerState {

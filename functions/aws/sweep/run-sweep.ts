@@ -27,6 +27,12 @@ export interface SweepParams {
   policy?: SweepPolicy;
 }
 
+/** What looked superfluous, and since when. */
+interface SuspectsDocument {
+  v: 1;
+  since: Suspects;
+}
+
 const SUSPECTS = { partition: "sweep", sort: "suspects" };
 
 /** One sweep, every few minutes. Resolves to what it did. */
@@ -36,10 +42,10 @@ export async function runSweep(params: SweepParams): Promise<SweepAction[]> {
   const living = await containers.living();
   const instances = await instancesOf(await apis.ecs(), params.cluster);
   const known = await knownJobs(params, new Set(living.map(({ jobId }) => jobId)));
-  const before = await store.get<Suspects>(SUSPECTS);
+  const before = await store.get<SuspectsDocument>(SUSPECTS);
   const observed = { living, instances, brokenInstances: containers.takeBrokenInstances() };
-  const { actions, suspects } = decideSweep(observed, known, before?.value ?? {}, clock.now(), policy);
-  await store.put(SUSPECTS, suspects);
+  const { actions, suspects } = decideSweep(observed, known, before?.value.since ?? {}, clock.now(), policy);
+  await store.put(SUSPECTS, { v: 1, since: suspects } satisfies SuspectsDocument);
   for (const action of actions) await carryOut(params, action);
   return actions;
 }
@@ -61,7 +67,7 @@ async function knownJobs({ store, log }: SweepParams, jobIds: ReadonlySet<string
 
 async function instancesOf(api: EcsApi, cluster: string): Promise<Instance[]> {
   const arns = await allPages(async (nextToken) => {
-    const answer = await api.listContainerInstances({ cluster, status: "ACTIVE", nextToken });
+    const answer = await api.listContainerInstances({ cluster, nextToken });
     return { items: answer.containerInstanceArns, nextToken: answer.nextToken };
   });
   const found = await inHundreds(arns, async (containerInstances) => {
@@ -100,5 +106,11 @@ async function endInstance({ apis, cluster }: SweepParams, arn: string, isFewer:
   const ec2Id = (await ec2Instances(ecs, [arn])).get(arn);
   if (ec2Id === undefined) return;
   const autoScaling = await apis.autoScaling();
-  await autoScaling.terminateInstance({ InstanceId: ec2Id, ShouldDecrementDesiredCapacity: isFewer });
+  try {
+    await autoScaling.terminateInstance({ InstanceId: ec2Id, ShouldDecrementDesiredCapacity: isFewer });
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== "ValidationError") throw error;
+    // In the cluster, but of no group: nobody else will ever end it.
+    await (await apis.ec2()).terminateInstances({ InstanceIds: [ec2Id] });
+  }
 }
