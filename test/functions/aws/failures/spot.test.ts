@@ -1,0 +1,91 @@
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { gym, spec, SPOT } from "../gym.ts";
+import { awsPlane, MINUTE_MS, SERVES, TRAINS_ON_SPOT } from "./plane.ts";
+
+interface JobAnswer {
+  resume?: { id: string; step: number };
+}
+
+describe("a spot instance that is taken back", () => {
+  it.each(["serve-base-r1-1", "train-run-1-a1"])("lets %s save during the two minutes", async (jobId) => {
+    const { aws, containers } = await gym(onTestFinished);
+    await containers.launch(spec(jobId, { hardware: SPOT }));
+    await aws.clock.advance(5 * MINUTE_MS);
+    const [container] = aws.containers.all;
+    aws.control.interruptSpot(container?.run.arn ?? "");
+    await aws.clock.advance(1_000);
+    await vi.waitFor(() => expect(container?.signals).toEqual(["SIGTERM"]), 5_000);
+    await aws.clock.until(async () => (await containers.describe(jobId)).state === "exited", MINUTE_MS);
+    expect(await containers.describe(jobId)).toMatchObject({ exitCode: 143, reason: "preempted" });
+  });
+
+  it("is told from other ends when no warning came", async () => {
+    const { aws, containers } = await gym(onTestFinished);
+    await containers.launch(spec("train-run-1-a1", { hardware: SPOT }));
+    await aws.clock.advance(5 * MINUTE_MS);
+    aws.control.terminateInstance(aws.containers.all[0]?.run.arn ?? "");
+    await aws.clock.advance(2 * MINUTE_MS);
+    expect(await containers.describe("train-run-1-a1")).toMatchObject({
+      reason: "preempted",
+      detail: expect.stringContaining("Host EC2") as string,
+    });
+  });
+
+  it("is told of on Fargate as well", async () => {
+    const { aws, containers } = await gym(onTestFinished);
+    await containers.launch(spec("serve-base-r1-1", { hardware: { count: 1, spot: true } }));
+    await aws.clock.advance(MINUTE_MS);
+    aws.control.interruptSpot(aws.containers.all[0]?.run.arn ?? "");
+    await aws.clock.advance(MINUTE_MS);
+    expect(await containers.describe("serve-base-r1-1")).toMatchObject({ reason: "preempted" });
+  });
+
+  it("makes a run go on in a new attempt, from its last checkpoint", async () => {
+    const plane = await awsPlane(onTestFinished, TRAINS_ON_SPOT);
+    const id = await plane.launchRun({ hardware: SPOT });
+    await plane.until(() => plane.aws.containers.all.length === 1, 5 * MINUTE_MS);
+    const [first] = plane.aws.containers.all;
+    if (first === undefined) throw new Error("no container");
+    const job = plane.job(first);
+    await job.beat();
+    await job.save(2);
+    plane.aws.control.interruptSpot(first.run.arn);
+    await plane.until(() => plane.aws.containers.all.length === 2, 8 * MINUTE_MS);
+    const [, second] = plane.aws.containers.all;
+    const token = second?.run.environment["SPOTTER_JOB_TOKEN"];
+    const next = await plane.json<JobAnswer>("GET", `/jobs/train-${id}-a2`, undefined, token);
+    expect(next.resume).toMatchObject({ step: 2 });
+    expect(await plane.run(id)).toMatchObject({ attempt: 2 });
+    // Batch did not try again by itself: each attempt is a job of its own, and the old one has no say any more.
+    expect(plane.aws.calls.filter(({ operation }) => operation === "SubmitJob")).toHaveLength(2);
+    const late = { attempt: 1 };
+    expect(
+      (
+        await plane.call(
+          "POST",
+          `/jobs/${job.id}/heartbeat`,
+          late,
+          first.run.environment["SPOTTER_JOB_TOKEN"],
+        )
+      ).ok,
+    ).toBe(false);
+  });
+
+  it("brings an endpoint another replica, and counts as no fault of it", async () => {
+    const plane = await awsPlane(onTestFinished, SERVES);
+    await plane.launchEndpoint({ hardware: SPOT });
+    await plane.until(() => plane.aws.containers.all.length === 1, 5 * MINUTE_MS);
+    const [first] = plane.aws.containers.all;
+    if (first === undefined) throw new Error("no container");
+    const job = plane.job(first);
+    await job.beat();
+    await job.report({ type: "ready", address: "127.0.0.1:1" });
+    await plane.until(async () => (await plane.endpoint()).state === "ready", MINUTE_MS);
+    plane.aws.control.interruptSpot(first.run.arn);
+    await plane.until(() => plane.aws.containers.all.length === 2, 8 * MINUTE_MS);
+    expect(await plane.endpoint()).toMatchObject({
+      startFailures: 0,
+      replicas: [{ jobId: "serve-base-r1-2" }],
+    });
+  });
+});
