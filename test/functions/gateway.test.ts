@@ -1,12 +1,16 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { gatewayDocuments } from "../../functions/autoscaler/gateway-records.ts";
 import { DynamoStore } from "../../functions/aws/dynamo-store.ts";
 import { gatewaySettings } from "../../functions/aws/gateway-settings.ts";
 import { KEYS, newKey } from "../../functions/keys/key-ring.ts";
+import { bundle } from "../../infra/bundle.ts";
 import { FAKE_AWS, startDynamo, type FakeDynamo } from "../fakes/dynamo.ts";
 
 let dynamo: FakeDynamo;
@@ -33,11 +37,19 @@ interface Started {
   output: () => string;
 }
 
-/** The entry as the container runs it. */
-async function start(changes: Record<string, string> = {}): Promise<Started> {
+/** The entry as the container has it. */
+async function built(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "spotter-gateway-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const files = await bundle(new URL("../../functions/gateway.ts", import.meta.url));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return join(folder, "index.mjs");
+}
+
+async function start(entry: string, changes: Record<string, string> = {}): Promise<Started> {
   const table = await dynamo.createTable();
   const port = await freePort();
-  const child = spawn(process.execPath, ["functions/gateway.ts"], {
+  const child = spawn(process.execPath, [entry], {
     env: {
       PATH: process.env["PATH"],
       PORT: String(port),
@@ -62,8 +74,8 @@ async function start(changes: Record<string, string> = {}): Promise<Started> {
   return { child, store, base: `http://127.0.0.1:${port}`, output: () => output };
 }
 
-it("runs as a process: is found by others, answers, and ends on SIGTERM with nothing left", async () => {
-  const { child, store, base, output } = await start();
+it("runs from its bundle: is found by others, answers, and ends on SIGTERM with nothing left", async () => {
+  const { child, store, base, output } = await start(await built());
   await vi.waitFor(() => expect(output()).toContain("gateway listens"), { timeout: 20_000, interval: 50 });
   expect(await gatewayDocuments(store)).toHaveLength(1);
   expect(await (await fetch(`${base}/health`)).json()).toMatchObject({ ok: true, version: "0.0.0-test" });
@@ -80,7 +92,7 @@ it("runs as a process: is found by others, answers, and ends on SIGTERM with not
 });
 
 it("says what is wrong with its environment, and ends with 1", async () => {
-  const { child, output } = await start({ PORT: "http" });
+  const { child, output } = await start("functions/gateway.ts", { PORT: "http" });
   const [code] = (await once(child, "exit")) as [number];
   expect(code).toBe(1);
   expect(JSON.parse(output())).toMatchObject({ error: { code: "aws_config_invalid", where: "PORT" } });
