@@ -44,6 +44,8 @@ export class FakeLambda {
   pendingMs = 0;
   /** Of the account, over all functions. */
   concurrency = 1_000;
+  /** Of an environment, where it has less than its function asks for: to fill a gigabyte takes long. */
+  mostMemoryMiB = Infinity;
   /** Environments started so far. */
   coldStarts = 0;
   mostAtOnce = 0;
@@ -218,7 +220,7 @@ export class FakeLambda {
     const environment = new Environment({
       folder: join(this.#folder, `${found.name}-${this.coldStarts}`),
       files: found.files,
-      memoryMiB: Number(found.configuration["MemorySize"]),
+      memoryMiB: Math.min(this.mostMemoryMiB, Number(found.configuration["MemorySize"])),
       timeoutMs: Number(found.configuration["Timeout"]) * 1_000,
     });
     const slot = { environment, isBusy: true };

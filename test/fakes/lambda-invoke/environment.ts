@@ -3,18 +3,25 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Duplex } from "node:stream";
 
 /** What Lambda's own runtime does, as far as a handler can tell. */
 const RUNTIME = `
+import { Socket } from "node:net";
+const socket = new Socket({ fd: 3, readable: true, writable: true });
+const answer = (message) => socket.write(JSON.stringify(message) + "\\n");
 const handlerOf = import(process.argv[2]).then(({ handler }) => handler);
-handlerOf.then(() => process.send({ ready: true }));
-process.on("message", async (event) => {
+handlerOf.then(() => answer({ ready: true }));
+const chunks = [];
+socket.setEncoding("utf8").on("data", async (chunk) => {
+  chunks.push(chunk);
+  if (!chunk.endsWith("\\n")) return;
+  const event = JSON.parse(chunks.splice(0).join(""));
   try {
-    const value = await (await handlerOf)(JSON.parse(event), { getRemainingTimeInMillis: () => 1000 });
-    process.send({ payload: JSON.stringify(value) });
+    answer({ payload: JSON.stringify(await (await handlerOf)(event, { getRemainingTimeInMillis: () => 1000 })) });
   } catch (error) {
     const body = { errorType: error.name, errorMessage: error.message, trace: String(error.stack).split("\\n") };
-    process.send({ payload: JSON.stringify(body), error: "Unhandled" });
+    answer({ payload: JSON.stringify(body), error: "Unhandled" });
   }
 });
 `;
@@ -41,6 +48,7 @@ export class Environment {
   isAlive = true;
   readonly #params: EnvironmentParams;
   readonly #child: ChildProcess;
+  readonly #pipe: Duplex;
   readonly #ready = Promise.withResolvers<void>();
   readonly #ended: Promise<void>;
   #answered: (message: { payload: string; error?: string }) => void = () => {};
@@ -64,19 +72,18 @@ export class Environment {
         AWS_SECRET_ACCESS_KEY: "role-secret-key",
         AWS_SESSION_TOKEN: "role-session-token",
       },
-      stdio: ["ignore", "pipe", "pipe", "ipc"],
+      stdio: ["ignore", "pipe", "pipe", "pipe"],
       detached: true,
     });
     const keep = (chunk: Buffer) => (this.#log = (this.#log + chunk.toString("utf8")).slice(-LOG_TAIL));
     this.#child.stdout?.on("data", keep);
     this.#child.stderr?.on("data", keep);
-    this.#child.on("message", (message: Message) => {
-      if (message.ready) this.#ready.resolve();
-      else
-        this.#answered({
-          payload: message.payload ?? "null",
-          ...(message.error && { error: message.error }),
-        });
+    this.#pipe = this.#child.stdio[3] as Duplex;
+    this.#pipe.on("error", () => {});
+    const chunks: string[] = [];
+    this.#pipe.setEncoding("utf8").on("data", (chunk: string) => {
+      chunks.push(chunk);
+      if (chunk.endsWith("\n")) this.#onMessages(chunks.splice(0).join(""));
     });
     this.#ended = once(this.#child, "close").then(([code, signal]) =>
       this.#onEnd(code as number, signal as string),
@@ -100,7 +107,7 @@ export class Environment {
         `RequestId: ${requestId} Error: Runtime exited with error: signal: killed`,
       );
     }, WATCH_EVERY_MS);
-    if (this.isAlive) this.#child.send(event, () => {});
+    if (this.isAlive) this.#pipe.write(`${event}\n`);
     const answer = await answered;
     clearTimeout(timeout);
     clearInterval(watch);
@@ -114,6 +121,14 @@ export class Environment {
     kill(this.#child.pid);
     await this.#ended;
     rmSync(this.#params.folder, { recursive: true, force: true });
+  }
+
+  #onMessages(lines: string): void {
+    for (const line of lines.trimEnd().split("\n")) {
+      const { ready, payload = "null", error } = JSON.parse(line) as Message;
+      if (ready) this.#ready.resolve();
+      else this.#answered({ payload, ...(error && { error }) });
+    }
   }
 
   #die(errorType: string, errorMessage: string): void {

@@ -26,12 +26,13 @@ export const handler = async ({ head, rows }) => {
 
 it.each([
   ["Task timed out", 1, "for (;;);", "reward_timeout"],
-  ["Runtime.OutOfMemory", 9, "globalThis.kept = Buffer.alloc(1.25 * 2 ** 30, 1);", "isolate_out_of_memory"],
+  ["Runtime.OutOfMemory", 9, "globalThis.kept = Buffer.alloc(2 ** 28, 1);", "isolate_out_of_memory"],
   ["Runtime.ExitError", 9, "process.exit(7);", "isolate_crashed"],
   ["An unhandled error", 9, `console.log("last words"); throw new Error("broken");`, "isolate_crashed"],
 ])(
   "%s of Lambda is the verdict of its row, and the others are run again",
   async (_, functionTimeoutS, harm, code) => {
+    opened.lambda.mostMemoryMiB = 200;
     const isolates = opened.open({ hostCode: brokenHost(harm), functionTimeoutS });
     const handle = await isolates.load(echo());
     const results = await handle.call("echo", [1, "bad", 3], FAST);
