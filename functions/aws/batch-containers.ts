@@ -32,7 +32,7 @@ export class BatchContainers implements Platform<JobView> {
       const { jobId, kind } = spec;
       return { view: { id, jobId, kind, status: "SUBMITTED", createdAtMs: nowMs, isTerminated: false } };
     } catch (error) {
-      if (isRefusal(error)) throw launchRefused(error, "SubmitJob");
+      if (isRefusal(error)) throw launchRefused(error, "SubmitJob", input.jobQueue ?? "");
       throw error;
     }
   }

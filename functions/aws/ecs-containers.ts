@@ -40,7 +40,7 @@ export class EcsContainers implements Platform<TaskView> {
         return { waits: "started by an earlier launch" };
       if (!isRefusal(error)) throw error;
       if (notStartedReason(error.message) !== undefined) return { waits: error.message };
-      throw launchRefused(error, "RunTask");
+      throw launchRefused(error, "RunTask", this.#params.cluster);
     }
   }
 

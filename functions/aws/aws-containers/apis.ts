@@ -3,6 +3,7 @@ import type * as Batch from "@aws-sdk/client-batch";
 import type * as Logs from "@aws-sdk/client-cloudwatch-logs";
 import type * as Ec2 from "@aws-sdk/client-ec2";
 import type * as Ecs from "@aws-sdk/client-ecs";
+import { loadClient } from "../load-client.ts";
 
 /** The calls that are made, and no others: the policies of the functions allow exactly these. */
 export interface EcsApi {
@@ -73,7 +74,7 @@ export function awsApis(options: ClientOptions): AwsApis {
 }
 
 async function ecsApi(options: ClientOptions): Promise<EcsApi> {
-  const sdk = await import("@aws-sdk/client-ecs");
+  const sdk = await loadClient("@aws-sdk/client-ecs", () => import("@aws-sdk/client-ecs"));
   const client = new sdk.ECSClient(options);
   return {
     runTask: (input) => client.send(new sdk.RunTaskCommand(input)),
@@ -88,12 +89,12 @@ async function ecsApi(options: ClientOptions): Promise<EcsApi> {
 }
 
 async function batchApi(options: ClientOptions): Promise<BatchApi> {
-  const sdk = await import("@aws-sdk/client-batch");
+  const sdk = await loadClient("@aws-sdk/client-batch", () => import("@aws-sdk/client-batch"));
   const client = new sdk.BatchClient(options);
   // SubmitJob is not idempotent: a client that repeats it by itself after a lost answer makes a second job.
-  const once = new sdk.BatchClient({ ...options, maxAttempts: 1 });
+  const submitter = new sdk.BatchClient({ ...options, maxAttempts: 1 });
   return {
-    submitJob: (input) => once.send(new sdk.SubmitJobCommand(input)),
+    submitJob: (input) => submitter.send(new sdk.SubmitJobCommand(input)),
     terminateJob: (input) => client.send(new sdk.TerminateJobCommand(input)),
     listJobs: (input) => client.send(new sdk.ListJobsCommand(input)),
     describeJobs: (input) => client.send(new sdk.DescribeJobsCommand(input)),
@@ -101,13 +102,16 @@ async function batchApi(options: ClientOptions): Promise<BatchApi> {
 }
 
 async function logsApi(options: ClientOptions): Promise<LogsApi> {
-  const sdk = await import("@aws-sdk/client-cloudwatch-logs");
+  const sdk = await loadClient(
+    "@aws-sdk/client-cloudwatch-logs",
+    () => import("@aws-sdk/client-cloudwatch-logs"),
+  );
   const client = new sdk.CloudWatchLogsClient(options);
   return { getLogEvents: (input) => client.send(new sdk.GetLogEventsCommand(input)) };
 }
 
 async function autoScalingApi(options: ClientOptions): Promise<AutoScalingApi> {
-  const sdk = await import("@aws-sdk/client-auto-scaling");
+  const sdk = await loadClient("@aws-sdk/client-auto-scaling", () => import("@aws-sdk/client-auto-scaling"));
   const client = new sdk.AutoScalingClient(options);
   return {
     describeScalingActivities: (input) => client.send(new sdk.DescribeScalingActivitiesCommand(input)),
@@ -116,7 +120,7 @@ async function autoScalingApi(options: ClientOptions): Promise<AutoScalingApi> {
 }
 
 async function ec2Api(options: ClientOptions): Promise<Ec2Api> {
-  const sdk = await import("@aws-sdk/client-ec2");
+  const sdk = await loadClient("@aws-sdk/client-ec2", () => import("@aws-sdk/client-ec2"));
   const client = new sdk.EC2Client(options);
   return { terminateInstances: (input) => client.send(new sdk.TerminateInstancesCommand(input)) };
 }

@@ -1,4 +1,10 @@
 import { SpotterError } from "../../../sdk/schema/errors.ts";
+import { awsError } from "../aws-error.ts";
+
+const NEEDS: Record<string, string> = {
+  RunTask: "ecs:RunTask, ecs:TagResource and iam:PassRole",
+  SubmitJob: "batch:SubmitJob and batch:TagResource",
+};
 
 /** The service said no, so that nothing was started. After anything else nobody knows. */
 export function isRefusal(error: unknown): error is Error {
@@ -12,9 +18,12 @@ function isThrottling({ name }: Error): boolean {
 }
 
 /** A refusal that the same launch would meet again. */
-export function launchRefused(error: Error, call: string): SpotterError {
+export function launchRefused(error: Error, call: string, where: string): SpotterError {
+  const known = awsError(error, { what: `Starting a container by ${call}`, where, needs: NEEDS[call] });
+  if (known.code !== "internal") return known;
   return new SpotterError("container_failed", `AWS refused ${call}: ${error.name}: ${error.message}`, {
     hint: "Compare the stack with what `spotter doctor` expects: its roles, task and job definitions, subnets.",
+    where,
     cause: error,
   });
 }

@@ -38,11 +38,7 @@ describe("containers on AWS", () => {
       });
     const inputs = aws.calls.filter(({ operation }) => /RunTask|SubmitJob/.test(operation));
     for (const { input } of inputs) {
-      const {
-        overrides: _overrides,
-        containerOverrides: _containerOverrides,
-        ...visible
-      } = input;
+      const { overrides: _overrides, containerOverrides: _containerOverrides, ...visible } = input;
       expect(JSON.stringify(visible)).not.toContain("secret");
       expect(JSON.stringify(visible)).toContain(STACK);
     }
@@ -115,6 +111,26 @@ describe("containers on AWS", () => {
     }
     expect(aws.containers.all.map(({ signals }) => signals)).toEqual([["SIGTERM"], ["SIGTERM"]]);
     await containers.stop("train-never-launched-a1", 1_000);
+  });
+
+  it.each([
+    ["serve-base-r1-1", "RunTask", STACK],
+    ["train-run-1-a1", "SubmitJob", "work-cpu"],
+  ] as const)("say what the role of %s lacks", async (jobId, call, where) => {
+    const { aws, containers } = await gym(onTestFinished);
+    aws.control.failNext(call, { error: "AccessDeniedException", message: "not authorized", status: 403 });
+    await expect(containers.launch(spec(jobId))).rejects.toMatchObject({
+      code: "aws_denied",
+      where,
+      hint: expect.stringContaining(call) as string,
+    });
+    expect(aws.containers.all).toEqual([]);
+  });
+
+  it("say which definition the stack lacks", async () => {
+    const { containers } = await gym(onTestFinished, { taskDefinitions: [], jobDefinitions: [] });
+    for (const jobId of [JOB, REPLICA])
+      await expect(containers.launch(spec(jobId))).rejects.toMatchObject({ code: "container_failed" });
   });
 
   it("refuse hardware that the stack has not", async () => {
