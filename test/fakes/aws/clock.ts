@@ -17,12 +17,27 @@ interface Timer {
   callback: () => void;
 }
 
-/** Promises chained on promises need several turns of the event loop. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve));
+/** Requests to the fake: virtual time waits for those that its passing sets off. */
+export interface Traffic {
+  inFlight: number;
+  served: number;
 }
 
-export function virtualClock(startMs: number): FakeAwsClock {
+const quietTurns = 8;
+/** A handler may itself wait for time to pass: it is not waited for without end. */
+const mostTurns = 400;
+
+/** Turns the event loop until promises and requests that wait for nothing but each other have come to rest. */
+async function settle(traffic: Traffic): Promise<void> {
+  let quiet = 0;
+  for (let turn = 0; turn < mostTurns && quiet < quietTurns; turn++) {
+    const { served } = traffic;
+    await new Promise((resolve) => setImmediate(resolve));
+    quiet = traffic.inFlight > 0 || traffic.served !== served ? 0 : quiet + 1;
+  }
+}
+
+export function virtualClock(startMs: number, traffic: Traffic): FakeAwsClock {
   let nowMs = startMs;
   let order = 0;
   const timers = new Set<Timer>();
@@ -46,12 +61,12 @@ export function virtualClock(startMs: number): FakeAwsClock {
     },
     async advance(ms) {
       const untilMs = nowMs + ms;
-      await settle();
+      await settle(traffic);
       for (let next = nextBefore(untilMs); next !== undefined; next = nextBefore(untilMs)) {
         nowMs = Math.max(nowMs, next.atMs);
         timers.delete(next);
         next.callback();
-        await settle();
+        await settle(traffic);
       }
       nowMs = untilMs;
     },

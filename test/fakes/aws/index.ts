@@ -105,7 +105,13 @@ export async function startFakeAws(options: FakeAwsOptions = {}): Promise<FakeAw
   const calls: Call[] = [];
   const services = servicesOf(world, ecsState, batchState, new Map(Object.entries(options.functions ?? {})));
   const acceptUnknownMembers = refuseUnknownMembers();
-  const server = await listen({ services, failures, calls, now: () => world.clock.now() });
+  const server = await listen({
+    services,
+    failures,
+    calls,
+    traffic: world.traffic,
+    now: () => world.clock.now(),
+  });
   return {
     endpoint: server.endpoint,
     clientConfig: {
@@ -131,11 +137,14 @@ export async function startFakeAws(options: FakeAwsOptions = {}): Promise<FakeAw
 }
 
 function worldOf(options: FakeAwsOptions): World {
-  const clock = options.auto === true ? realClock() : virtualClock(options.startMs ?? Date.UTC(2026, 10, 29));
+  const traffic = { inFlight: 0, served: 0 };
+  const startMs = options.startMs ?? Date.UTC(2026, 10, 29);
+  const clock = options.auto === true ? realClock() : virtualClock(startMs, traffic);
   const delays = { ...(options.auto === true ? autoDelays : usualDelays), ...options.delays };
   const ids = new FakeIds();
   return {
     clock,
+    traffic,
     ids,
     delays,
     pools: new Map((options.pools ?? []).map((each) => [each.name, new Pool(each, clock, ids, delays)])),

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Traffic } from "./clock.ts";
 import { faultOf, type CallFailure, type CallFailures } from "./control.ts";
 import { Fault } from "./fault.ts";
 import type { ServiceModel, WireAnswer, WireRequest } from "./wire/protocol.ts";
@@ -34,10 +35,17 @@ interface Context {
   failures: CallFailures;
   calls: Call[];
   now: () => number;
+  traffic: Traffic;
 }
 
 export async function listen(context: Context): Promise<FakeServer> {
   const server = createServer((request, response) => {
+    const { traffic } = context;
+    traffic.inFlight += 1;
+    response.once("close", () => {
+      traffic.inFlight -= 1;
+      traffic.served += 1;
+    });
     answer(context, request, response).catch((error: unknown) => {
       // A mistake of the fake itself: loud in the test's log, and a 500 the SDK retries in vain.
       process.stderr.write(`fake AWS: ${error instanceof Error ? error.stack : String(error)}\n`);

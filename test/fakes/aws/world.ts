@@ -1,4 +1,4 @@
-import type { FakeAwsClock } from "./clock.ts";
+import type { FakeAwsClock, Traffic } from "./clock.ts";
 import type { FakeContainers } from "./containers.ts";
 import type { FakeEvents } from "./events.ts";
 import type { FakeIds } from "./ids.ts";
@@ -55,6 +55,7 @@ export const autoDelays: Delays = {
 /** What the services share. */
 export interface World {
   clock: FakeAwsClock;
+  traffic: Traffic;
   ids: FakeIds;
   delays: Delays;
   pools: Map<string, Pool>;
