@@ -34,7 +34,7 @@ export class FakeEvents {
   readonly delivered: AwsEvent[] = [];
   readonly #clock: FakeAwsClock;
   readonly #ids: FakeIds;
-  readonly #listener: EventListener | undefined;
+  readonly #listeners: EventListener[];
   readonly #latencyMs: number;
   #faults: EventFaults = {};
   #random = generator(1);
@@ -44,7 +44,11 @@ export class FakeEvents {
     this.#clock = clock;
     this.#ids = ids;
     this.#latencyMs = latencyMs;
-    this.#listener = listener;
+    this.#listeners = listener === undefined ? [] : [listener];
+  }
+
+  subscribe(listener: EventListener): void {
+    this.#listeners.push(listener);
   }
 
   faults(faults: EventFaults): void {
@@ -87,8 +91,10 @@ export class FakeEvents {
       return;
     }
     this.delivered.push(event);
-    void Promise.resolve(this.#listener?.(structuredClone(event))).catch((error: unknown) => {
-      process.stderr.write(`fake AWS: the event listener failed: ${String(error)}\n`);
-    });
+    for (const listener of this.#listeners) {
+      void Promise.resolve(listener(structuredClone(event))).catch((error: unknown) => {
+        process.stderr.write(`fake AWS: an event listener failed: ${String(error)}\n`);
+      });
+    }
   }
 }

@@ -8,7 +8,8 @@
  *     taskDefinitions: [{ family: "serve", containerDefinitions: [...] }],
  *     jobDefinitions: [{ jobDefinitionName: "train", type: "container", containerProperties: {...} }],
  *     startContainer: (definition, run) => ({ pid, exited, stop }),       // absent: recorded, waits for a signal
- *     onEvent: (event) => ...,                                            // EventBridge
+ *     onEvent: (event) => ...,                                            // EventBridge: everything
+ *     functions: { reconciler: (event) => ... },                          // Lambda; targets of PutRule, too
  *     auto: true,                                                         // real time, short delays
  *   });
  *   const client = new ECSClient(aws.clientConfig);
@@ -19,6 +20,9 @@
  *   aws.control.interruptSpot(taskArn);               // warning event, two minutes, end of the instance
  *   await aws.close();                                // kills what still runs
  *
+ * Clients in this process refuse members that the SDK's models lack while a fake is open. SSM parameters are in
+ * `parameters`; a container whose secret is missing does not start. A pool that a queue uses is also the cluster
+ * `AWSBatch-POOL`, as Batch keeps one for each compute environment. An operation the fake lacks answers 501.
  * Memory: an instance offers 95% of what it is sold with. Time stands still without `auto`: nothing moves on from
  * PROVISIONING or SUBMITTED until the clock is advanced. See `control` for everything that can go wrong.
  */

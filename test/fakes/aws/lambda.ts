@@ -62,6 +62,21 @@ async function invoke(
   };
 }
 
+/** Calls a function by its arn the way EventBridge does: asynchronously, and again when it fails. */
+export function deliver(
+  functions: ReadonlyMap<string, FakeFunction>,
+  world: World,
+  functionArn: string,
+  event: unknown,
+): void {
+  const [name = "", qualifier] = functionArn.replace(/^arn:.*:function:/, "").split(":");
+  const found = functions.get(name);
+  // A target that is not there is nobody's error: the real bus drops the event.
+  if (found === undefined) return;
+  const invocation = { name, requestId: requestIdOf(world.ids), invocationType: "Event" as const, qualifier };
+  void later(found, event, invocation, world, [...retryDelaysMs]);
+}
+
 const requestIdOf = (ids: FakeIds): string => ids.uuid();
 
 function parse(payload: Uint8Array | undefined): unknown {

@@ -14,6 +14,7 @@ import type { EcsState } from "./ecs/run-task.ts";
 import { eventBridgeHandlers } from "./event-bridge.ts";
 import { lambdaHandlers, type FakeFunction } from "./lambda.ts";
 import { logsHandlers } from "./logs.ts";
+import { ruleHandlers } from "./rules.ts";
 import type { Service } from "./server.ts";
 import { ssmHandlers } from "./ssm.ts";
 import { jsonProtocol } from "./wire/json.ts";
@@ -43,7 +44,7 @@ export function servicesOf(
       name: "events",
       models: eventBridge,
       mark: "AWSEvents",
-      handlers: eventBridgeHandlers(world.events),
+      handlers: { ...eventBridgeHandlers(world.events), ...ruleHandlers(world, functions) },
     },
     {
       ...json,
