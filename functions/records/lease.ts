@@ -4,8 +4,11 @@ import { isConflict } from "./conflict.ts";
 
 interface LeaseDocument {
   v: 1;
+  /** {@link NOBODY}: it was given up. The document stays, so that its versions never come again. */
   holder: string;
 }
+
+const NOBODY = "";
 
 /**
  * One of several processes has it at a time. Clocks are never compared: whoever wants it watches the record, and
@@ -62,8 +65,8 @@ export function createLease({ store, clock, key, holder }: LeaseParams): Lease {
 
   /** A jump of this process' clock alone is no proof that the other one is gone. */
   function mayTake(current: Document<LeaseDocument>): boolean {
-    // Its own, from a write whose answer was lost.
-    if (current.value.holder === holder) return true;
+    // Nobody's, or its own from a write whose answer was lost.
+    if (current.value.holder === holder || current.value.holder === NOBODY) return true;
     const nowMs = clock.now();
     if (watched?.version !== current.version)
       watched = { version: current.version, sinceMs: nowMs, looks: 0 };
@@ -92,7 +95,8 @@ export function createLease({ store, clock, key, holder }: LeaseParams): Lease {
       version = undefined;
       if (mine === undefined) return;
       try {
-        await store.delete(key, { ifVersion: mine });
+        const value: LeaseDocument = { v: 1, holder: NOBODY };
+        await store.put(key, value, { ifVersion: mine });
       } catch (error) {
         if (!isConflict(error)) throw error;
       }

@@ -6,15 +6,20 @@ import type { Gate } from "./gate.ts";
 /** Somebody begins or removes at this moment. Renewed while they do. */
 interface MarkDocument {
   v: 1;
+  /** The process. {@link NOBODY}: the mark of removals stays, so that its versions never come again. */
   by: string;
 }
+
+const NOBODY = "";
 
 /** A mark that nobody has renewed for so long, while somebody watched, is of a process that is no more. */
 export const MARK_LIVES_MS = 20_000;
 /** An index of the Store may tell of a document so long after it was written: what began just now is in it then. */
 export const INDEX_LAG_MS = 2_000;
 const RENEW_EVERY_MS = 5_000;
-const LOOK_EVERY_MS = 200;
+/** Who waits looks after this time, and more seldom then: hundreds may wait for one removal. */
+const LOOK_AFTER_MS = 200;
+const LOOK_EVERY_MS = 1_000;
 const BEGINS = "gate-begins";
 const REMOVAL: DocumentKey = { partition: "gate", sort: "removal" };
 
@@ -43,9 +48,12 @@ export function createSharedGate({ store, clock, ids }: SharedGateParams): Gate 
 
   async function tryMark(key: DocumentKey): Promise<Mark | undefined> {
     const value: MarkDocument = { v: 1, by: me };
+    // Each begin has a key of its own.
+    const current = key === REMOVAL ? await store.get<MarkDocument>(key) : undefined;
+    if (current !== undefined && current.value.by !== NOBODY) return undefined;
     let version: number;
     try {
-      version = await store.put(key, value, { ifVersion: 0 });
+      version = await store.put(key, value, { ifVersion: current?.version ?? 0 });
     } catch (error) {
       if (isConflict(error)) return undefined;
       throw error;
@@ -74,7 +82,7 @@ export function createSharedGate({ store, clock, ids }: SharedGateParams): Gate 
   /** Resolves when none of the marks that a look finds is left, or lives. */
   async function untilGone(look: () => Promise<Document<MarkDocument>[]>): Promise<void> {
     const seen = new Map<string, { version: number; sinceMs: number }>();
-    for (;;) {
+    for (let waitMs = LOOK_AFTER_MS; ; waitMs = Math.min(LOOK_EVERY_MS, 1.5 * waitMs)) {
       const marks = await look();
       if (marks.length === 0) return;
       for (const { key, version } of marks) {
@@ -82,13 +90,13 @@ export function createSharedGate({ store, clock, ids }: SharedGateParams): Gate 
         if (before?.version !== version) seen.set(key.sort, { version, sinceMs: clock.now() });
         else if (clock.now() - before.sinceMs > MARK_LIVES_MS) await removeMark(store, key, version);
       }
-      await pause(LOOK_EVERY_MS);
+      await pause(waitMs);
     }
   }
 
   async function removals(): Promise<Document<MarkDocument>[]> {
     const removal = await store.get<MarkDocument>(REMOVAL);
-    return removal === undefined ? [] : [removal];
+    return removal === undefined || removal.value.by === NOBODY ? [] : [removal];
   }
 
   async function enter(): Promise<Mark> {
@@ -139,7 +147,7 @@ export function createSharedGate({ store, clock, ids }: SharedGateParams): Gate 
         begun++;
         return await body();
       } finally {
-        mayRemoveAtMs = clock.now() + 2 * LOOK_EVERY_MS;
+        mayRemoveAtMs = clock.now() + LOOK_EVERY_MS + LOOK_AFTER_MS;
         await leave(mark);
       }
     },
@@ -152,8 +160,10 @@ async function leave(mark: Mark): Promise<void> {
 }
 
 async function removeMark(store: Store, key: DocumentKey, version: number): Promise<void> {
+  const nobody: MarkDocument = { v: 1, by: NOBODY };
   try {
-    await store.delete(key, { ifVersion: version });
+    if (key.partition === BEGINS) await store.delete(key, { ifVersion: version });
+    else await store.put(key, nobody, { ifVersion: version });
   } catch (error) {
     // Somebody else removed or renewed it.
     if (!isConflict(error)) throw error;
