@@ -35,6 +35,7 @@ export class UserProcess {
   readonly #ended: Promise<IsolateFailure>;
   #onReply: (text: string) => void = () => {};
   #onBreak: (failure: IsolateFailure) => void = () => {};
+  #failure: IsolateFailure | undefined;
   #output: Buffer[] = [];
   #outputBytes = 0;
   #stderr = "";
@@ -53,7 +54,10 @@ export class UserProcess {
       env: {},
       stdio: ["ignore", "pipe", "pipe", "pipe"],
     });
-    this.#ended = this.#end();
+    this.#ended = this.#end().then((failure) => {
+      this.#onBreak(failure);
+      return (this.#failure = failure);
+    });
     this.#pipe = this.#child.stdio[3] as Duplex;
     this.#pipe.on("error", () => {});
     this.#child.stdout?.on("data", (chunk: Buffer) => this.#keep(chunk));
@@ -110,8 +114,8 @@ export class UserProcess {
     return new Promise((resolve, reject) => {
       this.#onReply = resolve;
       this.#onBreak = reject;
-      this.#pipe.write(frameOf(text));
-      void this.#ended.then(reject);
+      if (this.#failure) reject(this.#failure);
+      else this.#pipe.write(frameOf(text));
     });
   }
 

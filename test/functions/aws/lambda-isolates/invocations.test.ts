@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { IsolateResult } from "../../../../functions/ports/isolates.ts";
 import { callsOf, echo, onlyFunction, openLambda, type OpenLambda } from "./open-lambda.ts";
@@ -120,4 +121,13 @@ it("does not count a cold start as the time of a row", async () => {
   for (const { environment } of onlyFunction(lambda).environments) await environment.end();
   expect(await handle.call("echo", [1], { timeoutMs: 200 })).toEqual([{ value: 1 }]);
   expect(lambda.coldStarts).toBe(2);
+});
+
+it("starts user code anew where it ended between two calls", async () => {
+  const { lambda, open } = opened;
+  const handle = await open().load(echo(`(row === "leave" && setTimeout(() => process.exit(), 20), row)`));
+  expect(await handle.call("echo", ["leave"], FAST)).toEqual([{ value: "leave" }]);
+  await sleep(300);
+  expect(await handle.call("echo", [2], FAST)).toEqual([{ value: 2 }]);
+  expect(lambda.coldStarts).toBe(1);
 });
