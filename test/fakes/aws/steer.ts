@@ -99,6 +99,14 @@ export class FakeControl {
     );
   }
 
+  /** Says that the instance under this task, job or instance id is likely to be reclaimed. Nothing else happens. */
+  rebalance(target: string): void {
+    const { instance } = this.#instance(target);
+    this.#world.events.publish("aws.ec2", "EC2 Instance Rebalance Recommendation", [instance.id], {
+      "instance-id": instance.id,
+    });
+  }
+
   /** The instance under this task, job or instance id ends now. */
   terminateInstance(target: string): void {
     const { instance, pool } = this.#instance(target);

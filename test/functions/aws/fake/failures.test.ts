@@ -173,6 +173,9 @@ describe("instances", () => {
     };
     const jobId = await submit(batch, { retryStrategy });
     await aws.clock.advance(120_000);
+    aws.control.rebalance(taskArn);
+    await aws.clock.advance(1_000);
+    expect(events.at(-1)).toMatchObject({ "detail-type": "EC2 Instance Rebalance Recommendation" });
     aws.control.interruptSpot(taskArn);
     aws.control.interruptSpot(jobId);
     await aws.clock.advance(119_000);
