@@ -127,8 +127,9 @@ function progress(endpoint: EndpointView, replica: ReplicaView): Action[] {
       { type: "probe-replica", endpoint: endpoint.name, jobId: job.id, address: job.address },
     ];
   const state = stateOf(job);
-  if (state !== replica.state)
-    actions.push({ type: "replica-state", endpoint: endpoint.name, jobId: job.id, state });
+  const waitingFor = job.container.state === "waiting" ? job.container.reason : undefined;
+  if (state !== replica.state || waitingFor !== replica.waitingFor)
+    actions.push({ type: "replica-state", endpoint: endpoint.name, jobId: job.id, state, waitingFor });
   return actions;
 }
 

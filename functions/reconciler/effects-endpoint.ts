@@ -49,10 +49,12 @@ export async function setReplicaState(
   name: string,
   jobId: string,
   state: ReplicaState,
+  waitingFor?: string,
 ): Promise<void> {
-  await changeReplica(control, name, jobId, (replica) => ({
+  await changeReplica(control, name, jobId, ({ waitingFor: _before, ...replica }) => ({
     ...replica,
     state: nextReplicaState(replica.state, state),
+    ...(waitingFor !== undefined && { waitingFor }),
   }));
 }
 
@@ -69,7 +71,8 @@ export async function probeReplica(
   await changeEndpoint(control, name, (current) => {
     const replica = current?.endpoint.replicas.find((each) => each.jobId === jobId);
     if (!current || !replica || replica.state === "draining" || replica.state === "ready") return undefined;
-    const ready = { ...replica, state: nextReplicaState(replica.state, "ready"), address, readyAtMs: nowMs };
+    const { waitingFor: _waitingFor, ...rest } = replica;
+    const ready = { ...rest, state: nextReplicaState(replica.state, "ready"), address, readyAtMs: nowMs };
     const { retryAtMs: _retryAtMs, ...document } = replaced(current, jobId, ready);
     const { failure: _failure, ...endpoint } = changed(document, "ready").endpoint;
     return {

@@ -108,7 +108,7 @@ async function executeForEndpoint(control: Control, stops: Stops, action: Endpoi
       await addReplica(control, name);
       return true;
     case "replica-state":
-      await setReplicaState(control, name, action.jobId, action.state);
+      await setReplicaState(control, name, action.jobId, action.state, action.waitingFor);
       return false;
     case "probe-replica":
       return probeReplica(control, name, action.jobId, action.address);

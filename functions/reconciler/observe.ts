@@ -85,10 +85,10 @@ function stageOf(state: RunState | EvalState): WorkView["stage"] {
 async function endpointView(control: Control, document: EndpointDocument): Promise<EndpointView> {
   const { endpoint, revisions, retryAtMs } = document;
   const replicas = await Promise.all(
-    endpoint.replicas.map(async ({ jobId, state }): Promise<ReplicaView> => {
+    endpoint.replicas.map(async ({ jobId, state, waitingFor }): Promise<ReplicaView> => {
       const job = await jobView(control, jobId);
       const inFlight = control.fleet.inFlightOn(endpoint.name, { jobId, state });
-      return { state, revision: revisions[jobId] ?? 0, inFlight, job };
+      return { state, waitingFor, revision: revisions[jobId] ?? 0, inFlight, job };
     }),
   );
   const { name, state, desired, revision, startFailures, expiresAtMs } = endpoint;

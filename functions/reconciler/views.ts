@@ -61,6 +61,7 @@ export interface WorkView {
 
 export interface ReplicaView {
   state: ReplicaState;
+  waitingFor?: string;
   revision: number;
   /** Requests that it works on. */
   inFlight: number;
@@ -119,7 +120,13 @@ export type Action =
       failure?: Failure;
     }
   | { type: "add-replica"; endpoint: string }
-  | { type: "replica-state"; endpoint: string; jobId: string; state: ReplicaState }
+  | {
+      type: "replica-state";
+      endpoint: string;
+      jobId: string;
+      state: ReplicaState;
+      waitingFor?: string;
+    }
   | { type: "probe-replica"; endpoint: string; jobId: string; address: string }
   | { type: "drain-replica"; endpoint: string; jobId: string }
   | { type: "stop-replica"; endpoint: string; jobId: string; graceMs: number }

@@ -45,6 +45,8 @@ export type UpdateEndpoint = z.infer<typeof updateEndpoint>;
 export const replica = z.object({
   jobId: z.string(),
   state: replicaState,
+  /** Why it waits, as its platform says: `capacity` or `quota`. */
+  waitingFor: z.optional(z.string()),
   address: z.optional(z.string()),
   createdAtMs: timestampMs,
   readyAtMs: z.optional(timestampMs),

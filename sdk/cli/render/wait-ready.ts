@@ -34,5 +34,7 @@ export async function waitReady(context: CliContext, endpoint: Endpoint): Promis
 function startText({ record }: Endpoint): string {
   const replica = record.replicas.findLast(({ state }) => state !== "gone" && state !== "draining");
   if (replica === undefined) return `is ${record.state}`;
-  return replica.state === "waiting" ? "waits for capacity" : `is ${replica.state}`;
+  return replica.state === "waiting"
+    ? `waits for ${replica.waitingFor ?? "capacity"}`
+    : `is ${replica.state}`;
 }

@@ -60,7 +60,10 @@ describe("a replica without room", () => {
 
   it("is waited for in patience, then given up with the reason, and another one tried", () => {
     expect(roomLoss(waits(), NOW + 15 * MINUTE_MS, policy)).toBeUndefined();
-    expect(decideAt(waits(), 15 * MINUTE_MS)).toEqual([]);
+    // Told at once what it waits for.
+    expect(decideAt(waits(), 15 * MINUTE_MS)).toMatchObject([
+      { type: "replica-state", waitingFor: "capacity" },
+    ]);
     expect(decideAt(waits(), 16 * MINUTE_MS)).toMatchObject([
       {
         type: "replica-lost",

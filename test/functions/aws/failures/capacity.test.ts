@@ -78,7 +78,11 @@ describe("no capacity", () => {
     const plane = await awsPlane(onTestFinished, SERVES);
     plane.aws.control.capacity("gpu", { error: "InsufficientInstanceCapacity" });
     await plane.launchEndpoint({ hardware: GPU });
-    await plane.pass(14 * MINUTE_MS);
+    await plane.pass(MINUTE_MS);
+    expect(await plane.endpoint()).toMatchObject({
+      replicas: [{ state: "waiting", waitingFor: "capacity" }],
+    });
+    await plane.pass(13 * MINUTE_MS);
     expect((await plane.endpoint()).failure).toBeUndefined();
     await plane.pass(2 * MINUTE_MS);
     const endpoint = await plane.endpoint();
@@ -92,7 +96,9 @@ describe("no capacity", () => {
     await job.beat();
     await job.report({ type: "ready", address: "127.0.0.1:1" });
     await plane.until(async () => (await plane.endpoint()).state === "ready", MINUTE_MS);
-    expect((await plane.endpoint()).failure).toBeUndefined();
+    const ready = await plane.endpoint();
+    expect(ready.failure).toBeUndefined();
+    expect(ready.replicas[0]).not.toHaveProperty("waitingFor");
   });
 });
 
