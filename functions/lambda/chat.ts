@@ -16,13 +16,31 @@ export const routes = (control: Control): Route[] => [
   ...pageChatRoutes(control, upstreams),
 ];
 
+/** Shorter ones are over before anybody has heard of them. */
+const HEARD_OF_MS = 1_000;
+let joining: Promise<void> | undefined;
+let begunAtMs = 0;
+
 export const handler = streamingFunction({
   routes,
   adapters: { blobs, secrets, store },
-  // What it has to do is written down for the scaler, before and after: in between it is one of the gateways.
-  beforeEach: (control) => control.fleet.join(),
+  // This function is one of the gateways while it answers: what it has to do is written down for the scaler.
+  beforeEach: async (control) => {
+    begunAtMs = control.clock.now();
+    await (joining ??= join(control));
+  },
   // Counts are written each second; this function may stand still before the next.
   afterEach: async (control) => {
-    await Promise.all([control.usage.flush(), control.fleet.join()]);
+    const wasHeardOf = control.clock.now() - begunAtMs > HEARD_OF_MS;
+    await Promise.all([control.usage.flush(), wasHeardOf && control.fleet.join()]);
   },
 });
+
+async function join(control: Control): Promise<void> {
+  try {
+    await control.fleet.join();
+  } catch (error) {
+    joining = undefined;
+    throw error;
+  }
+}

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
 
@@ -15,6 +16,9 @@ const absent = () => async () => {
 };
 export { absent as fromSSO, absent as fromIni, absent as fromProcess, absent as fromTokenFile };
 `;
+
+/** A shape of a client's schema. Keys that are computed keep esbuild from leaving out those that nobody uses. */
+const SHAPE = /^((?:export )?var [\w$]+ = )(\[[^;]*\]);$/gm;
 
 /**
  * Makes `import("@aws-sdk/client-x")` mean the exports that the sources of an entry name, and no others. A module
@@ -37,6 +41,9 @@ export async function awsClients(entry: string): Promise<Plugin> {
           ? { path, namespace: NAMESPACE, pluginData: resolveDir }
           : undefined,
       );
+      plugin.onLoad({ filter: /@aws-sdk[/\\].*[/\\]schemas[/\\]schemas_\d+\.js$/ }, async ({ path }) => ({
+        contents: (await readFile(path, "utf8")).replace(SHAPE, "$1/* @__PURE__ */ (() => $2)();"),
+      }));
       plugin.onLoad({ filter: /.*/, namespace: NAMESPACE }, async ({ path, pluginData }) => {
         const names = Object.keys((await import(path)) as object);
         const used = names.filter((each) => NAMED.test(each) && words.has(each)).sort();

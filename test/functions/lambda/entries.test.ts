@@ -6,12 +6,14 @@ import type { Route } from "../../../functions/http/route.ts";
 import { sha256Of } from "../../../functions/records/hash.ts";
 import { errorBody } from "../../../sdk/schema/errors.ts";
 import {
+  bundleOf,
   deploy,
   FUNCTIONS,
   PUBLIC_URL,
   type Deployment,
   type FunctionName,
 } from "../../fakes/lambda-runtime/deploy.ts";
+import { zipSize } from "../../fakes/lambda-runtime/zip-size.ts";
 
 /** Called by events, not over HTTP. */
 const BY_EVENTS: readonly FunctionName[] = ["reconciler", "scaler"];
@@ -62,6 +64,14 @@ describe("every function", () => {
     },
     30_000,
   );
+
+  it("is at most 400 kB zipped", async () => {
+    const sizes: Record<string, number> = {};
+    for (const name of FUNCTIONS) sizes[name] = zipSize(await bundleOf(name));
+    expect(Object.entries(sizes).filter(([, bytes]) => bytes > 400_000)).toEqual([]);
+    // A bundle without the clients of AWS would be as small, and of no use.
+    expect(Math.min(...Object.values(sizes))).toBeGreaterThan(80_000);
+  }, 60_000);
 
   it("has routes that no other has, and together they are all there are", async () => {
     const listed = (routes: Route[]) => routes.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
