@@ -55,6 +55,8 @@ export class FakeLambda {
   readonly #folder = mkdtempSync(join(tmpdir(), "spotter-lambda-"));
   readonly #server: Server = createServer((request, response) => void this.#serve(request, response));
   readonly #refusals = new Map<string, Refusal[]>();
+  /** Also of functions that were deleted. */
+  readonly #environments = new Set<Environment>();
   #running = 0;
 
   static async start(): Promise<FakeLambda> {
@@ -74,9 +76,7 @@ export class FakeLambda {
   async close(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
-    for (const { environments } of this.functions.values()) {
-      await Promise.all(environments.map(({ environment }) => environment.end()));
-    }
+    await Promise.all([...this.#environments].map((environment) => environment.end()));
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -223,6 +223,7 @@ export class FakeLambda {
       memoryMiB: Math.min(this.mostMemoryMiB, Number(found.configuration["MemorySize"])),
       timeoutMs: Number(found.configuration["Timeout"]) * 1_000,
     });
+    this.#environments.add(environment);
     const slot = { environment, isBusy: true };
     found.environments.push(slot);
     return slot;

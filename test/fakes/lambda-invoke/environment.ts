@@ -13,6 +13,8 @@ const answer = (message) => socket.write(JSON.stringify(message) + "\\n");
 const handlerOf = import(process.argv[2]).then(({ handler }) => handler);
 handlerOf.then(() => answer({ ready: true }));
 const chunks = [];
+// Whoever tested is gone: so is the sandbox.
+socket.on("close", () => process.kill(-process.pid, "SIGKILL"));
 socket.setEncoding("utf8").on("data", async (chunk) => {
   chunks.push(chunk);
   if (!chunk.endsWith("\\n")) return;
