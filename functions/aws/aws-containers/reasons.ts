@@ -5,7 +5,7 @@ import type { ContainerReason } from "../../ports/containers.ts";
  * contract of AWS, so each pattern is as wide as it can be without meaning something else.
  */
 const QUOTA =
-  /VcpuLimitExceeded|vCPU (capacity|limit)|MaxSpotInstanceCountExceeded|(service )?quota|limit (has been )?(exceeded|reached)/i;
+  /VcpuLimitExceeded|vCPU (capacity|limit)|MaxSpotInstanceCountExceeded|(service )?quota|limit (has been )?(exceeded|reached)|reached the limit/i;
 const CAPACITY =
   /^RESOURCE:|CAPACITY:|MISCONFIGURATION:|InsufficientInstanceCapacity|insufficient (capacity|instances)|capacity is unavailable|do not have sufficient capacity|unable to place a task|no container instances|UnfulfillableCapacity/i;
 const PULL = /CannotPull|CannotInspectContainer|ImageNotFound|pull image/i;
@@ -18,9 +18,9 @@ const OUT_OF_MEMORY = /OutOfMemory|out of memory|memory usage/i;
 const GPU_OUT_OF_MEMORY =
   /CUDA (error: )?out of memory|OutOfMemoryError: CUDA|CUBLAS_STATUS_ALLOC_FAILED|HIP out of memory/i;
 const HEAP_OUT_OF_MEMORY = /heap out of memory/i;
-const PREEMPTED = /Host EC2|spot|instance .*(terminat|interrupt|reclaim|lost)|agent (was )?disconnected/i;
-const BROKEN_GPU =
-  /\bXid\b|fallen off the bus|uncorrectable ECC|NVRM: GPU|CUDA error: (unknown error|device-side)/i;
+const PREEMPTED = /Host EC2|\bspot\b|instance .*(terminat|interrupt|reclaim|lost)|agent (was )?disconnected/i;
+/** Memory, link and bus errors by their numbers; others, such as 13 and 31, are mistakes of programs. */
+const BROKEN_GPU = /\bXid\b.*\b(48|63|64|74|79|94|95|119|120),|fallen off the bus|uncorrectable ECC/i;
 
 const OVER_TIME = /duration exceeded timeout/i;
 
@@ -61,8 +61,9 @@ export function exitReason(ending: Ending): ContainerReason | "done" {
   if (OVER_TIME.test(words) || words.includes(STOPPED.lifetime)) return "error";
   if (words.includes(OURS) || isStopped) return "user";
   if (OUT_OF_MEMORY.test(words)) return "oom";
-  if (PREEMPTED.test(words)) return "preempted";
+  // Before anything that the name of an image might look like.
   if (PULL.test(words)) return PULL_AGAIN.test(words) && !PULL_NEVER.test(words) ? "error" : "image";
+  if (PREEMPTED.test(words)) return "preempted";
   if (isFailedStart || exitCode === null) return notStartedReason(words) ?? "error";
   if (exitCode === 0) return "done";
   if (GPU_OUT_OF_MEMORY.test(log) || HEAP_OUT_OF_MEMORY.test(log)) return "oom";

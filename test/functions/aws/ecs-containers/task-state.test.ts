@@ -105,6 +105,7 @@ describe("the state of a task", () => {
       [],
       "image",
     ],
+    ["has an image named like us", pull("ghcr.io/spotter/spot-agent:1: not found"), [], "image"],
     [
       "pulled too slowly",
       pull("context deadline exceeded (Client.Timeout exceeded while awaiting headers)"),
@@ -123,7 +124,7 @@ describe("the state of a task", () => {
     ["found no GPU", failedStart("RESOURCE:GPU"), [], "capacity"],
     [
       "met a quota",
-      failedStart("You've reached the limit on the number of vCPUs you can run concurrently: limit exceeded"),
+      failedStart("You've reached the limit on the number of vCPUs you can run concurrently"),
       [],
       "quota",
     ],
