@@ -10,10 +10,12 @@ import type { Checkpoint } from "../sdk/schema/checkpoint.ts";
 import { SpotterError, type Failure } from "../sdk/schema/errors.ts";
 import {
   JOB_PROTOCOL,
+  jobCheckpoint,
   jobRewardsReply,
   jobSpec,
   type JobEnvironment,
   type JobEventBody,
+  type JobCheckpoint,
   type JobFile,
   type JobSpec,
 } from "../sdk/schema/job.ts";
@@ -71,6 +73,11 @@ export interface JobClient {
   putRollouts(step: number, rollouts: Rollout[]): Promise<void>;
   /** Announces, uploads and completes a checkpoint; it exists when this resolves. */
   uploadCheckpoint(upload: CheckpointUpload): Promise<Checkpoint>;
+  /**
+   * The files of a LoRA checkpoint `run@step` of the model that this job serves. Throws `checkpoint_not_found`, or
+   * `model_not_found` for a checkpoint of something else.
+   */
+  getAdapter(id: string): Promise<JobCheckpoint>;
   /** Fetches a file of the job and checks its hash; the target appears only when whole. */
   download(file: JobFile, to: string): Promise<void>;
   /** The last word: delivers everything queued, then how the work ended, and stops the heartbeats. */
@@ -207,6 +214,8 @@ export function createJobClient(env: JobEnvironment, options: JobClientOptions =
       await transport.json(`${path}/rollouts`, { attempt: attempt(), step, rollouts }, { timeoutMs: 60_000 });
     },
     uploadCheckpoint: (upload) => uploadCheckpoint(transport, path, attempt(), upload),
+    getAdapter: async (id) =>
+      z.parse(jobCheckpoint, await transport.json(`${path}/adapters/${encodeURIComponent(id)}`)),
     download: (file, to) => downloadFile(transport, file, to),
     exit: async (outcome, failure) => {
       queue.push({ type: "exit", outcome, ...(failure === undefined ? {} : { failure }) });

@@ -1,9 +1,10 @@
 import type { ChatFinishReason, ChatLogprob } from "../../sdk/schema/chat.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { StreamPart } from "../../sdk/schema/response-stream.ts";
-import type { EngineApi, GenerateResult, TokenChunk } from "../onnx/engine-api.ts";
+import type { GenerateResult, TokenChunk } from "../onnx/engine-api.ts";
 import { choiceSeed } from "../onnx/sample/seeded.ts";
 import type { TextModel } from "../onnx/text/text-model.ts";
+import type { Generator } from "./adapter-engines.ts";
 import type { AnswerRequest } from "./answer-request.ts";
 import { Choice } from "./choice.ts";
 
@@ -32,7 +33,7 @@ export interface AnswerEnd {
  * @throws SpotterError as the engine throws it.
  */
 export async function* answers(
-  engine: EngineApi,
+  engine: Generator,
   text: TextModel,
   request: AnswerRequest,
   params: { seed: number; signal: AbortSignal; rawTokens?: boolean },
@@ -82,7 +83,7 @@ interface ChoiceParams {
 }
 
 async function answer(
-  engine: EngineApi,
+  engine: Generator,
   text: TextModel,
   request: AnswerRequest,
   { index, seed, signal, rawTokens = false, tell }: ChoiceParams,

@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { Hono, type Context } from "hono";
 import type { EngineApi } from "../onnx/engine-api.ts";
 import type { TextModel } from "../onnx/text/text-model.ts";
+import type { Generator } from "./adapter-engines.ts";
 import { readChatRequest, type AnswerRequest } from "./answer-request.ts";
 import { answers, type AnswerEvent } from "./answers.ts";
 import { chatChunks, chatCompletion, type AnswerHead } from "./chat-completion.ts";
@@ -15,6 +16,8 @@ export interface ServeInfo {
   text: TextModel;
   /** Names it answers to in `/v1/models`. */
   models: string[];
+  /** The engine of an adapter on the same model, for requests whose `model` is `run@step`. Default: there is none. */
+  openAdapter?: (id: string, signal: AbortSignal) => Promise<Generator>;
   /** The Bearer key that every route but `/health` asks for. Default: none. */
   accessKey?: string;
   /** Milliseconds since the epoch. */
@@ -77,14 +80,14 @@ export function createServeApp(engine: EngineApi, info: ServeInfo): Hono<{ Varia
   });
   app.post("/v1/chat/completions", async (c) => {
     const request = readChatRequest(await readJson(c), text);
-    const { head, events, abort } = begin(c, request, "chatcmpl");
+    const { head, events, abort } = begin(c, await engineOf(c, request), request, "chatcmpl");
     if (!request.stream) return c.json(await chatCompletion(head, request, events, info.newId));
     return streamed(c, chatChunks(head, request, events, info.newId), abort);
   });
   app.post("/v1/completions", async (c) => {
     const request = readCompletionRequest(await readJson(c), text);
     const rawTokens = request.alternatives !== undefined;
-    const { head, events, abort } = begin(c, request, "cmpl", rawTokens);
+    const { head, events, abort } = begin(c, await engineOf(c, request), request, "cmpl", rawTokens);
     if (!request.stream) return c.json(await textCompletion(head, request, text, events));
     return streamed(c, textChunks(head, request, text, events), abort);
   });
@@ -99,9 +102,16 @@ export function createServeApp(engine: EngineApi, info: ServeInfo): Hono<{ Varia
   app.onError((error, c) => failed(c, error));
   return app;
 
-  /** Asks the engine; the answer ends when the client goes away. */
+  /** Whatever else a request calls its model, it is the base that was meant. */
+  function engineOf(c: Ctx, { model }: AnswerRequest): Generator | Promise<Generator> {
+    if (info.openAdapter === undefined || !model.includes("@")) return engine;
+    return info.openAdapter(model, c.req.raw.signal);
+  }
+
+  /** Asks an engine; the answer ends when the client goes away. */
   function begin(
     c: Ctx,
+    asked: Generator,
     request: AnswerRequest,
     prefix: string,
     rawTokens = false,
@@ -110,7 +120,7 @@ export function createServeApp(engine: EngineApi, info: ServeInfo): Hono<{ Varia
     const signal = AbortSignal.any([abort.signal, c.req.raw.signal]);
     const head = { id: `${prefix}-${info.newId()}`, created: seconds(info.now()), model: request.model };
     const seed = request.seed ?? info.newSeed();
-    return { head, events: answers(engine, text, request, { seed, signal, rawTokens }), abort };
+    return { head, events: answers(asked, text, request, { seed, signal, rawTokens }), abort };
   }
 
   function streamed(c: Ctx, source: AsyncGenerator<unknown[], void, void>, abort: AbortController): Response {

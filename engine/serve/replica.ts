@@ -13,6 +13,8 @@ import { fetchedModelFolder } from "../model-files.ts";
 import type { EngineApi } from "../onnx/engine-api.ts";
 import { startEngine } from "../onnx/engine-client.ts";
 import { loadTextModel, type TextModel } from "../onnx/text/text-model.ts";
+import type { AdapterEngines } from "./adapter-engines.ts";
+import { replicaAdapters } from "./adapters.ts";
 import { createServeApp } from "./app.ts";
 
 /** Sequences decoded side by side; more gains nothing on a few cores. */
@@ -28,17 +30,18 @@ export async function serveReplica(context: ContainerContext, worker: Worker): P
     throw new SpotterError("invalid_input", `This container serves; the job is of kind ${job.kind}.`);
   }
   const folders = await materialise(job, client, workDir);
-  const [engine, text] = await Promise.all([
-    startEngine({ ...folders, threads: job.threads, slots: SLOTS }, worker),
-    loadTextModel(folders.modelDir),
-  ]);
+  const setup = { ...folders, threads: job.threads, slots: SLOTS };
+  const [engine, text] = await Promise.all([startEngine(setup, worker), loadTextModel(folders.modelDir)]);
   const failed = new Promise<never>((_, reject) => {
     worker.once("exit", () => reject(new SpotterError("engine_failed", "The engine's worker ended.")));
   });
   failed.catch(() => undefined);
+  // Adapters lie on the weights they were trained on, and nothing else.
+  const adapters =
+    job.checkpoint === undefined ? await replicaAdapters(context, job.model, setup) : undefined;
   try {
     await prove(engine, text);
-    const server = await listen(createApp(engine, text, context));
+    const server = await listen(createApp(engine, text, context, adapters));
     try {
       client.report({ type: "ready", address: addressOf(server) });
       log.info(`serving ${job.endpoint} at ${addressOf(server)}`);
@@ -49,7 +52,7 @@ export async function serveReplica(context: ContainerContext, worker: Worker): P
     }
     return "cancelled";
   } finally {
-    await engine.close();
+    await Promise.all([engine.close(), adapters?.close()]);
   }
 }
 
@@ -75,9 +78,11 @@ function createApp(
   engine: EngineApi,
   text: TextModel,
   { job, log }: ContainerContext,
+  adapters: AdapterEngines | undefined,
 ): ReturnType<typeof createServeApp> {
   return createServeApp(engine, {
     text,
+    ...(adapters && { openAdapter: (id, signal) => adapters.open(id, signal) }),
     models: job.kind === "serve" ? [job.endpoint] : [],
     ...(job.kind === "serve" && job.accessKey !== undefined && { accessKey: job.accessKey }),
     now: () => Date.now(),

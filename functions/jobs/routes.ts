@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { nonNegativeInt } from "../../sdk/schema/common.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import {
+  jobCheckpoint,
   jobCheckpointBegin,
   jobCheckpointComplete,
   jobCheckpointReply,
@@ -21,6 +22,7 @@ import { bodyStream } from "../http/body.ts";
 import { fileResponse } from "../http/file-response.ts";
 import { route, type Route, type RouteInput } from "../http/route.ts";
 import { saveRollouts } from "../runs/rollouts.ts";
+import { adapterBlob, adapterOf } from "./adapters.ts";
 import { beginCheckpoint, completeCheckpoint, uploadFile } from "./checkpoints.ts";
 import { receiveEvents } from "./events.ts";
 import { heartbeat } from "./heartbeat.ts";
@@ -140,6 +142,25 @@ function fileRoutes(control: Control): Route[] {
         const file = filesOf(await jobSpecOf(control, jobOf(input))).get(input.rest());
         if (file === undefined) throw new SpotterError("forbidden", `This job may not read ${input.rest()}.`);
         return fileResponse(control, input.rest(), input.c.req.header("range"));
+      },
+    }),
+    route({
+      method: "get",
+      path: "/jobs/:id/adapters/:checkpoint",
+      access: "job",
+      summary: "An adapter of the model that a replica serves, with where its files are",
+      response: jobCheckpoint,
+      handle: (input) => adapterOf(control, jobOf(input), input.param("checkpoint")),
+    }),
+    route({
+      method: "get",
+      path: "/jobs/:id/adapters/:checkpoint/files/*",
+      access: "job",
+      summary: "Fetch one of them",
+      response: "bytes",
+      async handle(input) {
+        const key = await adapterBlob(control, jobOf(input), input.param("checkpoint"), input.rest());
+        return fileResponse(control, key, input.c.req.header("range"));
       },
     }),
   ];
