@@ -56,7 +56,14 @@ async function accept(control: Control, id: string, given: LaunchEval): Promise<
     scores: {},
     createdAtMs: control.clock.now(),
   };
-  const document: EvalDocument = { v: 1, record, endpoint: endpoint.name, losses: 0 };
+  const { adapter } = resolved;
+  const document: EvalDocument = {
+    v: 1,
+    record,
+    endpoint: endpoint.name,
+    ...(adapter !== undefined && { adapter }),
+    losses: 0,
+  };
   const stored = await putFirst(control.store, evalKey(id), document, evalIndexes(record));
   control.wake();
   return stored.record;

@@ -11,6 +11,8 @@ export interface EvalDocument {
   record: EvalRecord;
   /** Name of the endpoint that the spec's model name meant at launch. */
   endpoint: string;
+  /** The checkpoint that it serves as an adapter, where the name meant one. */
+  adapter?: string;
   losses: number;
   preemptions?: number;
   retryAtMs?: number;

@@ -45,9 +45,12 @@ export function checkAccess(caller: ChatCaller, resolved: Resolved): void {
   });
 }
 
-/** A key that lists endpoints may use what it lists by any of its names: its own, an alias, the run. */
-export function mayUse(caller: ChatCaller, { endpoint, names }: Resolved): boolean {
-  if (endpoint?.public) return true;
+/**
+ * A key that lists endpoints may use what it lists by any of its names: its own, an alias, the run. What is public
+ * is the model that was launched, and not what was trained on it since.
+ */
+export function mayUse(caller: ChatCaller, { endpoint, adapter, names }: Resolved): boolean {
+  if (endpoint?.public && adapter === undefined) return true;
   switch (caller.kind) {
     case "anonymous":
       return false;

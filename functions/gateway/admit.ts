@@ -28,7 +28,7 @@ export interface AdmitParams {
 export interface Admitted extends Admission {
   endpoint: Endpoint;
   request: CheckedRequest;
-  /** For the engine: as it came, with the endpoint's name for its model. */
+  /** For the engine: as it came, with the name of the endpoint, or of an adapter it serves, for its model. */
   body: Uint8Array;
 }
 
@@ -52,7 +52,8 @@ export async function admit(control: Control, params: AdmitParams): Promise<Admi
   checkEngine(request, resolved);
   const admission = await counted(control, caller, bytes.byteLength);
   const endpoint = await endpointOf(control, resolved, admission);
-  const body = request.model === endpoint.name ? bytes : replaceModel(bytes, endpoint.name);
+  const model = resolved.adapter ?? endpoint.name;
+  const body = request.model === model ? bytes : replaceModel(bytes, model);
   return { ...admission, endpoint, request, body };
 }
 

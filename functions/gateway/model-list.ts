@@ -3,6 +3,7 @@ import type { Checkpoint } from "../../sdk/schema/checkpoint.ts";
 import type { Endpoint } from "../../sdk/schema/endpoint.ts";
 import { listCheckpoints } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
+import { fitsAsAdapter } from "../endpoints/adapters.ts";
 import { isServing } from "../endpoints/transitions.ts";
 import { RUNS, type RunDocument } from "../runs/records.ts";
 import { mayUse, mayUseEndpoint, type ChatCaller } from "./access.ts";
@@ -95,10 +96,8 @@ function namesOf(checkpoints: Checkpoint[], caller: ChatCaller, endpoints: Endpo
   ];
 }
 
-function adapterBases({ kind, model }: Checkpoint, endpoints: Endpoint[]): Endpoint[] {
-  return kind === "lora"
-    ? endpoints.filter((each) => each.checkpoint === undefined && each.model.name === model.name)
-    : [];
+function adapterBases(checkpoint: Checkpoint, endpoints: Endpoint[]): Endpoint[] {
+  return endpoints.filter((each) => fitsAsAdapter(checkpoint, each));
 }
 
 function entry(id: string, createdAtMs: number): ModelEntry {

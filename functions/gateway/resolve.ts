@@ -1,10 +1,13 @@
 import type { Checkpoint } from "../../sdk/schema/checkpoint.ts";
 import type { Endpoint } from "../../sdk/schema/endpoint.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
+import type { ModelRef } from "../../sdk/schema/model.ts";
 import { pickTarget } from "../aliases/pick-target.ts";
 import { findCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
+import { baseFor, fitsAsAdapter } from "../endpoints/adapters.ts";
 import { isServing } from "../endpoints/transitions.ts";
+import { knownCheckpoint } from "./known-checkpoints.ts";
 import { noEndpoint, notServed, type MayList } from "./model-not-found.ts";
 
 export interface ResolveOptions {
@@ -21,6 +24,8 @@ export interface Resolved {
   /** The name as asked and those it led to: what a key may list to be let in. */
   names: string[];
   endpoint?: Endpoint;
+  /** The checkpoint that the endpoint's replicas serve as an adapter of their model. */
+  adapter?: string;
   checkpoint?: Checkpoint;
 }
 
@@ -72,6 +77,9 @@ async function resolveWeights(control: Control, model: string, options: ResolveO
   const base = colon === -1 ? undefined : baseOf(control, model.slice(0, colon), model, options);
   if (base !== undefined) await checkAdapter(control, base, id, model, options);
   const names = [...new Set([model, name, id, runOf(id)])];
+  // Elsewhere a checkpoint gets an endpoint of its own, whatever base it is asked for with.
+  if (base !== undefined && base.checkpoint === undefined && !control.config.servesCheckpoints)
+    return { names, endpoint: base, adapter: id };
   return { names, ...(await serving(control, id, model, options)) };
 }
 
@@ -82,22 +90,36 @@ function runOf(checkpointId: string): string {
   return checkpointId.slice(0, checkpointId.lastIndexOf("@"));
 }
 
-/** Who serves a checkpoint, or the checkpoint itself where it may be served for the asking. */
+/**
+ * Who serves a checkpoint, as itself or as an adapter, or the checkpoint itself where it may be served for the
+ * asking.
+ */
 async function serving(
   control: Control,
   id: string,
   model: string,
   options: ResolveOptions,
-): Promise<Pick<Resolved, "endpoint" | "checkpoint">> {
+): Promise<Omit<Resolved, "names">> {
   const all = control.routes.all().filter((endpoint) => endpoint.checkpoint === id);
   const live = all.find(isServing);
   if (live !== undefined) return { endpoint: live };
+  const based = control.config.servesCheckpoints ? undefined : await onItsBase(control, id);
+  if (based !== undefined) return based;
   // One that was launched for the asking is launched again; what people stopped stays so.
   const over = all.find((endpoint) => endpoint.implicit !== true || endpoint.state !== "stopped");
   if (over !== undefined) return { endpoint: over };
   const checkpoint = control.config.servesCheckpoints ? await findCheckpoint(control, id) : undefined;
   if (checkpoint !== undefined) return { checkpoint };
   throw notServed(control, model, id, options);
+}
+
+async function onItsBase(
+  control: Control,
+  id: string,
+): Promise<Pick<Resolved, "endpoint" | "adapter"> | undefined> {
+  const checkpoint = await knownCheckpoint(control, id);
+  const endpoint = checkpoint && baseFor(checkpoint, control.routes.all());
+  return endpoint && { endpoint, adapter: id };
 }
 
 function baseOf(control: Control, name: string, model: string, options: ResolveOptions): Endpoint {
@@ -115,18 +137,17 @@ async function checkAdapter(
   options: ResolveOptions,
 ): Promise<void> {
   if (base.checkpoint === id) return;
-  const checkpoint = await findCheckpoint(control, id);
+  const checkpoint = await knownCheckpoint(control, id);
   if (checkpoint === undefined) throw noEndpoint(control, model, options);
-  if (
-    checkpoint.kind === "lora" &&
-    checkpoint.model.name === base.model.name &&
-    base.checkpoint === undefined
-  )
-    return;
-  const what = checkpoint.kind === "lora" ? `an adapter of ${checkpoint.model.name}` : "no adapter";
-  const serves = base.checkpoint ?? base.model.name;
+  if (fitsAsAdapter(checkpoint, base)) return;
+  const what = checkpoint.kind === "lora" ? `an adapter of ${written(checkpoint.model)}` : "no adapter";
+  const serves = base.checkpoint ?? written(base.model);
   throw new SpotterError("model_not_found", `${id} is ${what}; endpoint "${base.name}" serves ${serves}.`, {
     where: options.where ?? "model",
     hint: `Ask for "${id}" itself.`,
   });
+}
+
+function written({ name, revision }: ModelRef): string {
+  return revision === undefined ? name : `${name} (${revision.slice(0, 12)})`;
 }

@@ -87,7 +87,7 @@ async function trainSpec(control: Control, job: JobRecord): Promise<TrainJob> {
 const BOTH = ["model", "trainer"] as const;
 
 async function evalSpec(control: Control, job: JobRecord): Promise<EvalJob> {
-  const { record, endpoint } = await getEval(control, job.owner);
+  const { record, endpoint, adapter } = await getEval(control, job.owner);
   return {
     ...common(control, job),
     kind: "eval",
@@ -95,7 +95,7 @@ async function evalSpec(control: Control, job: JobRecord): Promise<EvalJob> {
     spec: record.spec,
     dataset: await datasetFile(control, job, record.spec.dataset),
     chatUrl: `${control.config.publicUrl()}/v1`,
-    model: endpoint,
+    model: adapter === undefined ? endpoint : `${endpoint}:${adapter}`,
   };
 }
 

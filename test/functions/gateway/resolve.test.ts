@@ -1,59 +1,9 @@
-import { describe, expect, it, onTestFinished } from "vitest";
-import type { CreatedKey } from "../../../sdk/schema/key.ts";
+import { describe, expect, it } from "vitest";
 import type { Endpoint } from "../../../sdk/schema/endpoint.ts";
 import { changeEndpoint } from "../../../functions/endpoints/records.ts";
 import { liveCounts } from "../../../functions/status/live-counts.ts";
-import { testPlane, type TestPlane } from "../../fakes/control-plane.ts";
-import { fakeJob, runningRun, type FakeJob } from "../../fakes/job.ts";
-import { fakeUpstream } from "../../fakes/upstream.ts";
-
-const CHAT = "/v1/chat/completions";
-const HI = [{ role: "user", content: "hi" }];
-const NANO = { name: "spotter/nano" };
-
-interface Trained {
-  plane: TestPlane;
-  run: string;
-  job: FakeJob;
-  /** Brings the next replica of an endpoint up; it answers with the model it was asked for. */
-  bringUp: (endpoint: string, launch?: number) => Promise<void>;
-}
-
-/** A run with a LoRA checkpoint at step 2, on a home that serves checkpoints for the asking unless told not to. */
-async function trained(servesCheckpoints = true): Promise<Trained> {
-  const plane = await testPlane({ onEnd: onTestFinished });
-  plane.control.config.servesCheckpoints = servesCheckpoints;
-  const upstream = await fakeUpstream(onTestFinished, (response, { model }) => {
-    response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify({ model }));
-  });
-  const { id, job } = await runningRun(plane);
-  await job.save(2, "lora");
-  const bringUp = async (endpoint: string, launch = 1) => {
-    await plane.reconciler.settle();
-    const replica = fakeJob(plane, `serve-${endpoint}-r1-${launch}`, launch);
-    await replica.heartbeat();
-    await replica.report({ type: "ready", address: upstream.address });
-    await plane.reconciler.settle();
-  };
-  return { plane, run: id, job, bringUp };
-}
-
-const ask = (plane: TestPlane, model: string, key?: string) =>
-  plane.call("POST", CHAT, { model, messages: HI }, key);
-
-async function errorOf(response: Response): Promise<{ code: string; message: string }> {
-  return ((await response.json()) as { error: { code: string; message: string } }).error;
-}
-
-async function endpoints(plane: TestPlane): Promise<Endpoint[]> {
-  return (await plane.json<{ items: Endpoint[] }>("GET", "/endpoints")).items;
-}
-
-async function asker(plane: TestPlane, names?: string[]): Promise<string> {
-  const body = { name: "k", scope: "chat", ...(names && { endpoints: names }) };
-  return (await plane.json<CreatedKey>("POST", "/keys", body)).key;
-}
+import type { TestPlane } from "../../fakes/control-plane.ts";
+import { ask, asker, CHAT, endpoints, errorOf, HI, NANO, trained } from "./trained.ts";
 
 describe("a checkpoint that no endpoint serves", () => {
   it("gets one when it is asked for by name, which sleeps when nobody asks (34)", async () => {
@@ -150,7 +100,7 @@ describe("a checkpoint that no endpoint serves", () => {
 
 describe("base:adapter", () => {
   it("means an adapter of the model that the endpoint serves", async () => {
-    const { plane, run, bringUp } = await trained(false);
+    const { plane, run, bringUp } = await trained();
     await plane.json("POST", "/endpoints", { model: NANO, name: "base" });
     await plane.json("POST", "/endpoints", { model: NANO, name: "tuned", checkpoint: `${run}@2` });
     await bringUp("tuned");
