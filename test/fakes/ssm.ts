@@ -29,7 +29,13 @@ export async function fakeSsm(): Promise<FakeSsm> {
     invalidCode: "ValidationException",
     handlers: ssmHandlers(parameters, now),
   };
-  const server = await listen({ services: [service], failures, calls, now });
+  const server = await listen({
+    services: [service],
+    failures,
+    calls,
+    traffic: { inFlight: 0, served: 0 },
+    now,
+  });
   return {
     clientConfig: { ...FAKE_AWS, endpoint: server.endpoint },
     parameters,
