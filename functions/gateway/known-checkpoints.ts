@@ -1,5 +1,6 @@
 import type { Checkpoint } from "../../sdk/schema/checkpoint.ts";
-import { findCheckpoint } from "../checkpoints/records.ts";
+import { checkpointId } from "../../sdk/schema/model.ts";
+import { findStoredCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 
 interface Known {
@@ -21,9 +22,13 @@ export async function knownCheckpoint(control: Control, id: string): Promise<Che
   const before = entries.get(id);
   if (before !== undefined && nowMs - before.readAtMs <= MAX_AGE_MS) return before.checkpoint;
   try {
-    const checkpoint = await findCheckpoint(control, id);
+    // A gateway has a Store and nothing else.
+    const checkpoint = checkpointId.safeParse(id).success
+      ? await findStoredCheckpoint(control, id)
+      : undefined;
     entries.delete(id);
-    if (checkpoint !== undefined) entries.set(id, { checkpoint, readAtMs: nowMs });
+    if (checkpoint !== undefined && checkpoint.damage === undefined)
+      entries.set(id, { checkpoint, readAtMs: nowMs });
   } catch (error) {
     // A Store that is away leaves what was known.
     if (before === undefined) throw error;

@@ -82,6 +82,31 @@ describe("the loop on AWS", () => {
     expect(reply.usage.completion_tokens).toBeGreaterThan(0);
   });
 
+  it("answers for a step of a LoRA run through the endpoint of its model", async () => {
+    const config = new TrainConfig({
+      model: "spotter/nano",
+      dataset: train,
+      recipe: recipes.grpo({ steps: 1, promptsPerStep: 2, samplesPerPrompt: 2, maxTokens: 8 }),
+      rewards: new URL("rewards.ts", haiku),
+      adapter: "lora",
+    });
+    const run = await config.launch();
+    await run.result();
+    const before = stack.aws.containers.all.length;
+    const response = await fetch(`${stack.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${stack.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: `${run.id}@1`, messages, ...chatOptions }),
+    });
+    expect(await response.json()).toMatchObject({
+      model: `${run.id}@1`,
+      usage: { completion_tokens: expect.any(Number) as number },
+    });
+    // Poet slept, or was up still.
+    const started = stack.aws.containers.all.slice(before);
+    expect(started.filter(({ run: { environment } }) => !isJob({ environment }, "serve-poet"))).toEqual([]);
+  });
+
   it("goes from zero to several replicas and back, and loses nothing", async () => {
     const endpoint = await Endpoint.get("poet");
     await vi.waitFor(() => expect(running("serve-poet")).toHaveLength(0), { timeout: 30_000, interval: 200 });
