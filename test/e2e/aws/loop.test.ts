@@ -36,6 +36,11 @@ describe("the loop on AWS", () => {
   const running = (name: string) =>
     stack.aws.containers.all.filter(({ run, exit }) => exit === undefined && isJob(run, name));
 
+  const wasUp = ({ run }: { run: { environment: Record<string, string> } }) =>
+    stack.lines.some(
+      (line) => line.includes(`"${run.environment["SPOTTER_JOB_ID"]}"`) && line.includes("serving poet"),
+    );
+
   it("holds a chat at zero replicas until a task of ECS has started", async () => {
     const endpoint = await Endpoint.launch("spotter/nano", { name: "poet", scaling });
     const reply = await endpoint.chat(messages, chatOptions);
@@ -63,7 +68,9 @@ describe("the loop on AWS", () => {
     const result = await run.result();
     expect(taken).toBe(true);
     await run.refresh();
-    expect(run.record).toMatchObject({ state: "succeeded", step: 3, attempt: 2 });
+    expect(run.record).toMatchObject({ state: "succeeded", step: 3 });
+    // More than two where the second came to lie on the very instance that was about to go.
+    expect(run.record.attempt).toBeGreaterThan(1);
     const last = result.checkpoints().at(-1);
     if (last === undefined) throw new Error("no checkpoint");
     checkpoint = last;
@@ -118,8 +125,9 @@ describe("the loop on AWS", () => {
     const served = stack.aws.containers.all.filter(({ run }) => isJob(run, "serve-poet"));
     expect(served.length).toBeGreaterThanOrEqual(3);
     await vi.waitFor(() => expect(running("serve-poet")).toHaveLength(0), { timeout: 30_000, interval: 200 });
-    // Drained and asked to end: nothing was killed in the middle of an answer.
-    for (const { signals, exit } of served)
-      expect({ signals, exit }).toMatchObject({ signals: ["SIGTERM"], exit: { code: EXIT.stale } });
+    // Drained and asked to end: nothing was killed in the middle of an answer. Before it is up, a process just ends.
+    expect(served.filter(wasUp).length).toBeGreaterThan(1);
+    for (const { signals } of served) expect(signals).toEqual(["SIGTERM"]);
+    for (const { exit, run } of served.filter(wasUp)) expect(exit?.code, run.arn).toBe(EXIT.stale);
   });
 });
