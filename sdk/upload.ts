@@ -82,7 +82,8 @@ async function uploadPast(
   const json = { bytes: sizeOf(bytes), name };
   const announce = () =>
     client.request(announceDatasetReply, "POST", path, { json, signal, timeoutMs: UPLOAD_MS });
-  const { dataset, upload } = await announce();
+  // A server of before has no such route.
+  const { dataset, upload } = (await exists(announce)) ?? {};
   if (dataset !== undefined) return true;
   if (upload === undefined) return false;
   const { putDirect } = await import("./direct-upload.ts");
