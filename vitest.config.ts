@@ -19,10 +19,10 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          // Every file has a state folder and a daemon of its own, and waits more than it works.
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
           testTimeout: 60_000,
-          fileParallelism: false,
         },
       },
       {
