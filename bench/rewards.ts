@@ -18,7 +18,7 @@ import { median } from "./figures.ts";
 const HAIKU = new URL("../examples/haiku/", import.meta.url);
 /** A step of 16 prompts with 8 samples each. */
 const ROWS_PER_STEP = 128;
-/** The first one starts the second isolate and lets both runtimes compile; it is a figure of its own. */
+/** The first one starts the second isolate and lets both runtimes compile: it counts, and is a figure of its own. */
 const ROUNDS = 6;
 const STEPS_PER_ROUND = 200;
 const POEM = "an old silent pond\na frog jumps into the pond\nsplash then silence again";
