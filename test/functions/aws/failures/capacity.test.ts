@@ -74,7 +74,7 @@ describe("no capacity", () => {
     expect((await plane.run(id)).waitingFor).toBeUndefined();
   });
 
-  it("makes an endpoint say no_capacity after a quarter of an hour, and its callers hear it", async () => {
+  it("makes an endpoint say no_capacity after a quarter of an hour, and takes its task back", async () => {
     const plane = await awsPlane(onTestFinished, SERVES);
     plane.aws.control.capacity("gpu", { error: "InsufficientInstanceCapacity" });
     await plane.launchEndpoint({ hardware: GPU });
