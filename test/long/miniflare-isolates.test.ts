@@ -1,5 +1,5 @@
-import { createMiniflareIsolates, UNLIMITED } from "../../../functions/local/miniflare-isolates/index.ts";
-import { isolatesContract } from "./suite.ts";
+import { createMiniflareIsolates, UNLIMITED } from "../../functions/local/miniflare-isolates/index.ts";
+import { isolatesContract } from "../contract/isolates/suite.ts";
 
 isolatesContract(
   "miniflare-isolates",

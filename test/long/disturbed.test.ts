@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { expectAsUndisturbed, expectNoTrainer, pauseNow, runWithCheckpoint, trainerOf } from "./disturb.ts";
-import { readOutcome } from "./outcome.ts";
-import { listProcesses } from "./processes.ts";
-import { useGym } from "./use-gym.ts";
-import { launchWork, SLOW_MS, STEPS } from "./work.ts";
+import { expectAsUndisturbed, expectNoTrainer, pauseNow, runWithCheckpoint, trainerOf } from "../chaos/disturb.ts";
+import { readOutcome } from "../chaos/outcome.ts";
+import { listProcesses } from "../chaos/processes.ts";
+import { useGym } from "../chaos/use-gym.ts";
+import { launchWork, SLOW_MS, STEPS } from "../chaos/work.ts";
 
 describe("a run that is disturbed without being killed", () => {
   const scene = useGym();
