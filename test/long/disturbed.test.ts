@@ -1,7 +1,13 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { expectAsUndisturbed, expectNoTrainer, pauseNow, runWithCheckpoint, trainerOf } from "../chaos/disturb.ts";
+import {
+  expectAsUndisturbed,
+  expectNoTrainer,
+  pauseNow,
+  runWithCheckpoint,
+  trainerOf,
+} from "../chaos/disturb.ts";
 import { readOutcome } from "../chaos/outcome.ts";
 import { listProcesses } from "../chaos/processes.ts";
 import { useGym } from "../chaos/use-gym.ts";
