@@ -65,7 +65,8 @@ export async function run(log: (line: string) => void): Promise<Figures> {
 async function figuresOf(name: FunctionName, stack: Deployment): Promise<FigureRow> {
   const files = await bundleOf(name);
   const row = { function: name, zipKb: zipSize(files) / 1000, importMs: await importTime(files) };
-  if (name === "reconciler" || name === "scaler") return { ...row, warmMs: null, warmReadMs: null };
+  if (["key-bootstrap", "reconciler", "scaler"].includes(name))
+    return { ...row, warmMs: null, warmReadMs: null };
   const warmMs = await warmTime(name, stack, null);
   return { ...row, warmMs, warmReadMs: await warmTime(name, stack) };
 }

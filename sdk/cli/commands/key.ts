@@ -6,12 +6,13 @@ import { type CliContext, print, printJson, printList } from "../context.ts";
 import { integer } from "../numbers.ts";
 import { ageText } from "../render/time.ts";
 import { noun, verb } from "../verb.ts";
+import { keyBootstrapCommand } from "./key-bootstrap.ts";
 
 export function keyCommand(context: CliContext): Command {
   return noun(
     "key",
     "Keys that let other programs and people in",
-    [create(context), list(context), update(context), revoke(context)],
+    [create(context), list(context), update(context), revoke(context), keyBootstrapCommand(context)],
     ["export SPOTTER_KEY=$(spotter key create app)", "spotter key list", "spotter key revoke 01jd"],
   );
 }

@@ -19,6 +19,7 @@ export const FUNCTIONS = [
   "evals",
   "events",
   "jobs",
+  "key-bootstrap",
   "keys",
   "pages",
   "reconciler",
@@ -93,6 +94,7 @@ export async function deploy(
     functions: {
       reconciler: async (event) => (await get("reconciler")).invoke(event),
       scaler: async (event) => (await get("scaler")).invoke(event),
+      "key-bootstrap": async (event) => (await get("key-bootstrap")).invoke(event),
     },
   });
   const table = await dynamo.createTable();

@@ -16,7 +16,7 @@ import {
 import { zipSize } from "../../fakes/lambda-runtime/zip-size.ts";
 
 /** Called by events, not over HTTP. */
-const BY_EVENTS: readonly FunctionName[] = ["reconciler", "scaler"];
+const BY_EVENTS: readonly FunctionName[] = ["key-bootstrap", "reconciler", "scaler"];
 const OVER_HTTP = FUNCTIONS.filter((name) => !BY_EVENTS.includes(name));
 
 /** A route of each function that needs a key, a job's token or a session. */
