@@ -4,7 +4,7 @@ import type { AwsAdapters } from "../../aws/aws-deps/open.ts";
 import type { Control } from "../../control.ts";
 import { createApp } from "../../http/create-app.ts";
 import type { Route } from "../../http/route.ts";
-import { errorAnswer, healthAnswer, throughFrontDoor } from "./front-door.ts";
+import { errorAnswer, healthAnswer, throughFrontDoor, toldByFrontDoor } from "./front-door.ts";
 import {
   answerOf,
   streaming,
@@ -42,7 +42,7 @@ export function httpFunction(params: HttpFunctionParams): Handler {
   return async (event, context) => {
     try {
       if (isHealth(event)) return healthAnswer();
-      const plane = open();
+      const plane = open(event);
       const admitted = admit(event, plane);
       await plane.prepare();
       const answer = await plane.answer(admitted, context);
@@ -62,7 +62,7 @@ export function streamingFunction(params: HttpFunctionParams): StreamingHandler 
     let admitted: FunctionUrlEvent;
     try {
       if (isHealth(event)) return writeAnswer(stream, healthAnswer());
-      plane = open();
+      plane = open(event);
       admitted = admit(event, plane);
       await plane.prepare();
     } catch (error) {
@@ -76,13 +76,13 @@ export function streamingFunction(params: HttpFunctionParams): StreamingHandler 
 function opener<T>(
   params: HttpFunctionParams,
   answering: (app: { fetch: ReturnType<typeof createApp>["fetch"] }) => T,
-): () => Opened<T> {
+): (event: FunctionUrlEvent) => Opened<T> {
   const plane = planeOf({ ...params, adapters: withDoor(params.adapters) });
   let opened: Opened<T> | undefined;
-  return () => (opened ??= create());
+  return (event) => (opened ??= create(event));
 
-  function create(): Opened<T> {
-    const mine = plane();
+  function create(event: FunctionUrlEvent): Opened<T> {
+    const mine = plane(toldByFrontDoor(event, process.env));
     const app = createApp(mine.control, params.routes(mine.control));
     const fetch: typeof app.fetch = async (request, ...rest) =>
       soundBody(mine.control, await app.fetch(request, ...rest), {

@@ -1,5 +1,5 @@
 import { SpotterError } from "../../../sdk/schema/errors.ts";
-import { openPorts, type AwsAdapters } from "../../aws/aws-deps/open.ts";
+import { openPorts, type AwsAdapters, type OpenOptions } from "../../aws/aws-deps/open.ts";
 import type { Settings } from "../../aws/aws-deps/adapter.ts";
 import { createControl, type Control, type ControlOptions } from "../../control.ts";
 
@@ -26,7 +26,10 @@ export interface PlaneParams {
   afterEach?: (control: Control) => Promise<void>;
 }
 
-/** Opens the plane with the first event, and answers with the same one from then on. */
+/**
+ * Opens the plane with the first event, and answers with the same one from then on.
+ * The environment is that of the process by default.
+ */
 export function planeOf({
   adapters,
   probe,
@@ -34,12 +37,12 @@ export function planeOf({
   keepsText,
   beforeEach,
   afterEach,
-}: PlaneParams): () => Plane {
+}: PlaneParams): (environment?: OpenOptions["environment"]) => Plane {
   let plane: Plane | undefined;
-  return () => (plane ??= open());
+  return (environment = process.env) => (plane ??= open(environment));
 
-  function open(): Plane {
-    const deps = openPorts(adapters, { environment: process.env, readsAtUse: true });
+  function open(environment: OpenOptions["environment"]): Plane {
+    const deps = openPorts(adapters, { environment, readsAtUse: true });
     const control = createControl(deps, {
       wake: () => deps.shared.wake("reconciler"),
       wakeWebhooks: () => deps.shared.wake("webhooks"),
