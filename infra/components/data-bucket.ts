@@ -12,10 +12,11 @@ export class DataBucket extends pulumi.ComponentResource {
   constructor(name: string, config: StackConfig, options?: pulumi.ComponentResourceOptions) {
     super("spotter:index:DataBucket", name, {}, options);
     const parent = { parent: this };
+    const protect = config.removal === "retain";
     const bucket = new aws.s3.Bucket(
       name,
-      { forceDestroy: !config.protectData, tags: config.tags },
-      { ...parent, protect: config.protectData },
+      { forceDestroy: !protect, tags: config.tags },
+      { ...parent, protect },
     );
     const block = new aws.s3.BucketPublicAccessBlock(
       name,

@@ -14,6 +14,7 @@ export class StateTable extends pulumi.ComponentResource {
 
   constructor(name: string, config: StackConfig, options?: pulumi.ComponentResourceOptions) {
     super("spotter:index:StateTable", name, {}, options);
+    const protect = config.removal === "retain";
     const keys = ["pk", "sk", ...INDEXES.flatMap((index) => [`${index}pk`, `${index}sk`])];
     const table = new aws.dynamodb.Table(
       name,
@@ -32,10 +33,10 @@ export class StateTable extends pulumi.ComponentResource {
         })),
         pointInTimeRecovery: { enabled: true },
         serverSideEncryption: { enabled: true },
-        deletionProtectionEnabled: config.protectData,
+        deletionProtectionEnabled: protect,
         tags: config.tags,
       },
-      { parent: this, protect: config.protectData },
+      { parent: this, protect },
     );
     this.name = table.name;
     this.registerOutputs({ name: this.name });

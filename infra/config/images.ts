@@ -1,0 +1,14 @@
+/**
+ * Images that containers run, by digest: what was tested is what runs, whatever its tag comes to mean. None is built:
+ * infra/bootstrap fetches our own programs when a container starts.
+ */
+export const IMAGES = {
+  /** `node:24-bookworm-slim`, for x64 and ARM, from the mirror of Docker's own images that AWS keeps. */
+  node: "public.ecr.aws/docker/library/node@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20",
+} as const;
+
+const BY_DIGEST = /^[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}$/;
+
+export function isByDigest(image: string): boolean {
+  return BY_DIGEST.test(image);
+}
