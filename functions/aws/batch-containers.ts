@@ -24,7 +24,7 @@ export class BatchContainers implements Platform<JobView> {
   }
 
   async start(spec: ContainerSpec, nowMs: number): Promise<Started<JobView>> {
-    const input = submitJobInput(this.#params, spec, nowMs);
+    const input = submitJobInput(this.#params, spec);
     const api = await this.#apis.batch();
     try {
       const { jobId: id } = await api.submitJob(input);
@@ -117,19 +117,17 @@ function queueOf(params: AwsContainersParams, { hardware }: Pick<ContainerSpec, 
 }
 
 /** What SubmitJob is asked for. */
-export function submitJobInput(
+function submitJobInput(
   params: AwsContainersParams,
   { jobId, kind, environment, hardware, maxLifetimeMs }: ContainerSpec,
-  nowMs: number,
 ): SubmitJobCommandInput {
   const { target } = targetOf(params.work, hardware);
-  const endsAtMs = maxLifetimeMs === undefined ? undefined : nowMs + maxLifetimeMs;
   const gpus = hardware?.gpu === undefined ? 0 : hardware.count;
   return {
     jobName: platformName(params.stack, jobId),
     jobQueue: queueOf(params, { hardware }),
     jobDefinition: target.jobDefinition,
-    tags: tagsOf(params.stack, { jobId, kind, endsAtMs }),
+    tags: tagsOf(params.stack, { jobId, kind, maxLifetimeMs }),
     propagateTags: true,
     containerOverrides: {
       environment: Object.entries(environment).map(([name, value]) => ({ name, value })),

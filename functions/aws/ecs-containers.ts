@@ -118,7 +118,7 @@ export class EcsContainers implements Platform<TaskView> {
 }
 
 /** What RunTask is asked for. The job token goes by the environment: never by a command line or a tag. */
-export function runTaskInput(
+function runTaskInput(
   params: AwsContainersParams,
   { jobId, kind, environment, hardware, maxLifetimeMs }: ContainerSpec,
   nowMs: number,
@@ -126,8 +126,7 @@ export function runTaskInput(
   const { target, hardwareClass } = targetOf(params.serve, hardware);
   const isSpot = hardware?.spot === true;
   const provider = isSpot ? spotOf(target.spotCapacityProvider, hardwareClass) : target.capacityProvider;
-  const endsAtMs = maxLifetimeMs === undefined ? undefined : nowMs + maxLifetimeMs;
-  const tags = Object.entries(tagsOf(params.stack, { jobId, kind, endsAtMs }));
+  const tags = Object.entries(tagsOf(params.stack, { jobId, kind, maxLifetimeMs }));
   const gpus = hardware?.gpu === undefined ? 0 : hardware.count;
   return {
     cluster: params.cluster,

@@ -29,11 +29,11 @@ export interface SweepPolicy {
   orphanGraceMs: number;
   /** Time that an instance may be without tasks: its group should have ended it by then. */
   idleInstanceMs: number;
-  /** Longest life of what has no limit of its own. */
+  /** Longest time that what has no limit of its own may run. */
   maxLifetimeMs: number;
 }
 
-export const SWEEP_POLICY: SweepPolicy = {
+const SWEEP_POLICY: SweepPolicy = {
   orphanGraceMs: 10 * 60_000,
   idleInstanceMs: 30 * 60_000,
   maxLifetimeMs: 14 * 24 * 60 * 60_000,
@@ -67,7 +67,7 @@ export function decideSweep(
     return now - sinceMs >= graceMs;
   };
   const whyEnded = (each: Living, isDouble: boolean) => {
-    if (now >= (each.endsAtMs ?? each.createdAtMs + policy.maxLifetimeMs)) return "lifetime";
+    if (hasOutlived(each, now, policy)) return "lifetime";
     if (isDouble) return "double";
     const isOrphan = known !== undefined && known.get(each.jobId) !== "owned";
     return isOrphan && persists(each.id, policy.orphanGraceMs) ? "orphan" : undefined;
@@ -88,4 +88,9 @@ export function decideSweep(
       : [];
   });
   return { actions: [...ends, ...instanceEnds], suspects: next };
+}
+
+/** What waits in a queue costs nothing and has not begun to live: what nobody wants of it is an orphan. */
+function hasOutlived({ startedAtMs, maxLifetimeMs }: Living, now: number, policy: SweepPolicy): boolean {
+  return startedAtMs !== undefined && now - startedAtMs >= (maxLifetimeMs ?? policy.maxLifetimeMs);
 }

@@ -7,8 +7,8 @@ export const TAG = {
   stack: "spotter:stack",
   job: "spotter:job",
   kind: "spotter:kind",
-  /** When it has lived long enough, in ms since 1970: the sweep ends it then without asking any record. */
-  endsAtMs: "spotter:ends-at-ms",
+  /** How long it may run: the sweep ends it then without asking any record. Time in a queue is not part of it. */
+  maxLifetimeMs: "spotter:max-lifetime-ms",
 } as const;
 
 const HASH_LENGTH = 16;
@@ -48,16 +48,17 @@ export function clientToken(stack: string, jobId: string, nowMs: number): string
 export interface StartedFor {
   jobId: string;
   kind: ContainerKind;
-  endsAtMs?: number;
+  /** Longest time that it may run, from when its container started. */
+  maxLifetimeMs?: number;
 }
 
 /** Tags as both services take them, in their own spelling of key and value. */
-export function tagsOf(stack: string, { jobId, kind, endsAtMs }: StartedFor): Record<string, string> {
+export function tagsOf(stack: string, { jobId, kind, maxLifetimeMs }: StartedFor): Record<string, string> {
   return {
     [TAG.stack]: stack,
     [TAG.job]: jobId,
     [TAG.kind]: kind,
-    ...(endsAtMs !== undefined && { [TAG.endsAtMs]: String(endsAtMs) }),
+    ...(maxLifetimeMs !== undefined && { [TAG.maxLifetimeMs]: String(maxLifetimeMs) }),
   };
 }
 
@@ -66,8 +67,8 @@ export function startedFor(stack: string, tags: Record<string, string | undefine
   const jobId = tags[TAG.job];
   const kind = tags[TAG.kind];
   if (tags[TAG.stack] !== stack || jobId === undefined || !isKind(kind)) return undefined;
-  const endsAtMs = Number(tags[TAG.endsAtMs] ?? Number.NaN);
-  return { jobId, kind, ...(Number.isFinite(endsAtMs) && { endsAtMs }) };
+  const maxLifetimeMs = Number(tags[TAG.maxLifetimeMs] ?? Number.NaN);
+  return { jobId, kind, ...(maxLifetimeMs > 0 && { maxLifetimeMs }) };
 }
 
 function isKind(text: string | undefined): text is ContainerKind {

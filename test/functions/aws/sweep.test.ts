@@ -63,13 +63,18 @@ describe("the sweep", () => {
   });
 
   it("ends what has lived too long, whatever the records say", () => {
-    const limited = living("1", { endsAtMs: NOW });
-    const old = living("2", { createdAtMs: NOW - 100_000 });
-    const young = living("3", { endsAtMs: NOW + 1 });
+    const limited = living("1", { startedAtMs: NOW - 50, maxLifetimeMs: 50 });
+    const old = living("2", { startedAtMs: NOW - 100_000 });
+    const young = living("3", { startedAtMs: NOW - 50, maxLifetimeMs: 51 });
     expect(ends(decideSweep(world({ living: [limited, old, young] }), undefined, {}, NOW, policy))).toEqual([
       ["1", "lifetime"],
       ["2", "lifetime"],
     ]);
+  });
+
+  it("lets wait what waits, for as long as somebody owns it", () => {
+    const waits = living("1", { createdAtMs: NOW - 1_000_000, maxLifetimeMs: 50 });
+    expect(ends(decideSweep(world({ living: [waits] }), owned(waits), {}, NOW, policy))).toEqual([]);
   });
 
   it("ends instances without tasks, after a while, and broken ones at once", () => {

@@ -34,8 +34,8 @@ describe("names on the platform", () => {
   });
 
   it("tell by tags whose something is", () => {
-    const tags = tagsOf("stack", { jobId: "eval-1-a1", kind: "eval", endsAtMs: 5 });
-    expect(startedFor("stack", tags)).toEqual({ jobId: "eval-1-a1", kind: "eval", endsAtMs: 5 });
+    const tags = tagsOf("stack", { jobId: "eval-1-a1", kind: "eval", maxLifetimeMs: 5 });
+    expect(startedFor("stack", tags)).toEqual({ jobId: "eval-1-a1", kind: "eval", maxLifetimeMs: 5 });
     expect(startedFor("another", tags)).toBeUndefined();
     expect(startedFor("stack", {})).toBeUndefined();
   });

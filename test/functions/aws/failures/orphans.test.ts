@@ -80,6 +80,23 @@ describe("the sweep on AWS", () => {
     });
   });
 
+  it("does not count the time that a job waited in its queue", async () => {
+    const base = await gym(onTestFinished);
+    const sweep = sweepOf(base);
+    const jobId = "train-run-1-a1";
+    await record(sweep, jobId);
+    base.aws.control.capacity("gpu", { error: "InsufficientInstanceCapacity" });
+    await base.containers.launch(spec(jobId, { hardware: GPU, maxLifetimeMs: 10 * MINUTE_MS }));
+    await base.aws.clock.advance(20 * MINUTE_MS);
+    expect(await base.containers.describe(jobId)).toMatchObject({ state: "waiting" });
+    expect(await runSweep(sweep)).toEqual([]);
+    base.aws.control.capacity("gpu", undefined);
+    await base.aws.clock.until(async () => (await base.containers.describe(jobId)).state === "running");
+    await base.aws.clock.advance(9 * MINUTE_MS);
+    expect(await runSweep(sweep)).toEqual([]);
+    expect(await base.containers.describe(jobId)).toEqual({ state: "running" });
+  });
+
   it("ends an instance that nobody uses, and none that somebody does", async () => {
     const base = await gym(onTestFinished);
     const sweep = sweepOf(base);
