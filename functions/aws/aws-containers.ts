@@ -9,7 +9,7 @@ import type {
 } from "../ports/containers.ts";
 import { awsApis, type AwsApis } from "./aws-containers/apis.ts";
 import { readEvent, type TaskChange } from "./aws-containers/events.ts";
-import { ec2Instances } from "./aws-containers/instances.ts";
+import { clusterOf, drain, ec2Instances, instancesOn } from "./aws-containers/instances.ts";
 import type { AwsContainersParams } from "./aws-containers/params.ts";
 import { PlatformContainers } from "./aws-containers/platform-containers.ts";
 import type { View } from "./aws-containers/sightings.ts";
@@ -109,7 +109,7 @@ export class AwsContainers implements Containers {
     const heard = readEvent(event);
     if (heard?.type === "task") await this.#heardOfTask(heard.change);
     if (heard?.type === "spot") await this.#spareTime(heard.instanceId);
-    if (heard?.type !== "job" || heard.job.jobId === undefined) return;
+    if (heard?.type !== "job") return;
     const view = viewOfJob(this.#options.params.stack, heard.job);
     // Batch numbers nothing: only an end is believed, for the rest it is asked.
     if (view !== undefined && isOver(view)) this.#batch.heard(view);
@@ -117,29 +117,42 @@ export class AwsContainers implements Containers {
   }
 
   async #heardOfTask(change: TaskChange): Promise<void> {
+    // Batch runs its jobs as tasks of clusters of its own, which are told of as jobs.
+    if (clusterOf(change.taskArn) !== clusterName(this.#options.params.cluster)) return;
     const known = this.#ecs.seen(change.taskArn);
     // An event has no tags: whose task it is only ECS can say.
     if (known === undefined) return await this.#ecs.heardOf(change.taskArn);
     const { containerName } = this.#options.params;
-    const container = change.containers?.find(({ name }) => name === containerName) ?? change.containers?.[0];
+    const container = change.containers.find(({ name }) => name === containerName) ?? change.containers[0];
     this.#ecs.heard({
       ...known,
       version: change.version,
       lastStatus: change.lastStatus,
       stopCode: change.stopCode ?? known.stopCode,
       stoppedReason: change.stoppedReason ?? known.stoppedReason,
-      startedAtMs: change.startedAt ? Date.parse(change.startedAt) : known.startedAtMs,
+      startedAtMs: change.startedAt ?? known.startedAtMs,
       instanceArn: change.containerInstanceArn ?? known.instanceArn,
       exitCode: container?.exitCode ?? known.exitCode,
       containerReason: container?.reason ?? known.containerReason,
     });
   }
 
-  /** Two minutes before a spot instance goes: what runs on it is told now, so that it can save. */
+  /**
+   * Two minutes before a spot instance goes: nothing new may come to lie on it, and what runs there is told now, so
+   * that it can save. Without the first, whoever comes next is told the same a moment later.
+   */
   async #spareTime(instanceId: string): Promise<void> {
-    const arns = (await this.living()).flatMap(({ instanceArn }) => instanceArn ?? []);
-    for (const [arn, ec2Id] of await ec2Instances(await this.#apis.ecs(), arns)) {
-      if (ec2Id !== instanceId) continue;
+    const api = await this.#apis.ecs();
+    const used = (await this.living()).flatMap(({ instanceArn }) => instanceArn ?? []);
+    const known = [...(await ec2Instances(api, used))].filter(([, ec2Id]) => ec2Id === instanceId);
+    const idle = await instancesOn(api, this.#options.params.cluster, instanceId);
+    for (const arn of new Set([...known.map(([instanceArn]) => instanceArn), ...idle])) {
+      await drain(api, arn).catch((error: unknown) => {
+        this.#options.log.warn("an instance that is taken back still takes tasks", {
+          arn,
+          error: String(error),
+        });
+      });
       await Promise.all([this.#ecs.endOnInstance(arn), this.#batch.endOnInstance(arn)]);
     }
   }
@@ -183,4 +196,9 @@ export class AwsContainers implements Containers {
       });
     }
   }
+}
+
+/** A cluster may be given by its name or its ARN. */
+function clusterName(cluster: string): string {
+  return cluster.slice(cluster.lastIndexOf("/") + 1);
 }

@@ -4,27 +4,58 @@ import * as z from "zod/mini";
 /** What EventBridge delivers: at least once, in any order, perhaps late. */
 const event = z.object({ "detail-type": z.string(), detail: z.record(z.string(), z.unknown()) });
 
-const text = z.optional(z.nullable(z.string()));
+/** What is not as it should be says nothing: the rest of the event still counts. */
+const text = z.catch(z.optional(z.string()), undefined);
+const whole = z.catch(z.optional(z.int()), undefined);
+/** ISO 8601, as ms since 1970. */
+const time = z.catch(
+  z.optional(
+    z.pipe(
+      z.string(),
+      z.pipe(
+        z.transform((words: string) => Date.parse(words)),
+        z.int(),
+      ),
+    ),
+  ),
+  undefined,
+);
+
 const taskChange = z.object({
   taskArn: z.string(),
-  version: z.number(),
+  version: z.int(),
   lastStatus: z.string(),
   stopCode: text,
   stoppedReason: text,
-  startedAt: text,
+  startedAt: time,
   containerInstanceArn: text,
-  containers: z.optional(
-    z.array(z.object({ name: text, exitCode: z.optional(z.nullable(z.number())), reason: text })),
-  ),
+  containers: z.catch(z.array(z.object({ name: text, exitCode: whole, reason: text })), []),
 });
 export type TaskChange = z.infer<typeof taskChange>;
 
-const jobChange = z.looseObject({ jobId: z.string(), status: z.string() });
-const spotWarning = z.object({ "instance-id": z.string() });
+const jobContainer = z.catch(
+  z.optional(z.object({ exitCode: whole, reason: text, containerInstanceArn: text, logStreamName: text })),
+  undefined,
+);
+const flag = z.catch(z.optional(z.boolean()), undefined);
+/** A job as DescribeJobs answers it, as far as it is used. */
+const jobChange = z.object({
+  jobId: z.string(),
+  status: z.string(),
+  statusReason: text,
+  createdAt: whole,
+  startedAt: whole,
+  isTerminated: flag,
+  isCancelled: flag,
+  tags: z.catch(z.record(z.string(), z.string()), {}),
+  container: jobContainer,
+  attempts: z.catch(z.array(z.object({ container: jobContainer })), []),
+});
+const spotWarning = z.object({ "instance-id": z.string().check(z.regex(/^i-[0-9a-f]{8,32}$/)) });
 
 export type Heard =
   | { type: "task"; change: TaskChange }
-  | { type: "job"; job: JobDetail }
+  | { type: "job"; job: JobDetail & { jobId: string } }
   | { type: "spot"; instanceId: string };
 
 /** What an event tells; undefined for one that nobody here listens to. */
@@ -39,8 +70,7 @@ export function readEvent(raw: unknown): Heard | undefined {
     }
     case "Batch Job State Change": {
       const job = jobChange.safeParse(detail);
-      // The detail is a job as DescribeJobs answers it; what is used of it is optional there, too.
-      return job.success ? { type: "job", job: job.data as unknown as JobDetail } : undefined;
+      return job.success ? { type: "job", job: job.data as JobDetail & { jobId: string } } : undefined;
     }
     case "EC2 Spot Instance Interruption Warning": {
       const warning = spotWarning.safeParse(detail);

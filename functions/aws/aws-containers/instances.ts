@@ -1,5 +1,5 @@
 import type { EcsApi } from "./apis.ts";
-import { inHundreds } from "./pages.ts";
+import { allPages, inHundreds } from "./pages.ts";
 
 /** The EC2 instance behind each container instance; those that are gone are left out. */
 export async function ec2Instances(
@@ -20,7 +20,25 @@ export async function ec2Instances(
   return found;
 }
 
-/** arn:aws:ecs:REGION:ACCOUNT:container-instance/CLUSTER/ID: Batch keeps clusters of its own. */
-export function clusterOf(instanceArn: string): string {
-  return instanceArn.split("/").at(-2) ?? "";
+/** The container instances of this cluster on that EC2 instance, whether or not anything runs there. */
+export async function instancesOn(api: EcsApi, cluster: string, ec2Id: string): Promise<string[]> {
+  const filter = `ec2InstanceId == ${ec2Id}`;
+  return await allPages(async (nextToken) => {
+    const answer = await api.listContainerInstances({ cluster, filter, nextToken });
+    return { items: answer.containerInstanceArns, nextToken: answer.nextToken };
+  });
+}
+
+/** Nothing new is placed on it from here on. What runs there goes on. */
+export async function drain(api: EcsApi, instanceArn: string): Promise<void> {
+  await api.updateContainerInstancesState({
+    cluster: clusterOf(instanceArn),
+    containerInstances: [instanceArn],
+    status: "DRAINING",
+  });
+}
+
+/** arn:aws:ecs:REGION:ACCOUNT:container-instance/CLUSTER/ID, or task/CLUSTER/ID: Batch keeps clusters of its own. */
+export function clusterOf(arn: string): string {
+  return arn.split("/").at(-2) ?? "";
 }

@@ -3,7 +3,7 @@ import type { Clock, Log } from "../../ports/clock.ts";
 import type { Store } from "../../ports/store.ts";
 import type { AwsContainers } from "../aws-containers.ts";
 import type { AwsApis, EcsApi } from "../aws-containers/apis.ts";
-import { ec2Instances } from "../aws-containers/instances.ts";
+import { drain, ec2Instances } from "../aws-containers/instances.ts";
 import { allPages, inHundreds } from "../aws-containers/pages.ts";
 import { STOPPED } from "../aws-containers/reasons.ts";
 import {
@@ -100,9 +100,9 @@ async function carryOut(params: SweepParams, action: SweepAction): Promise<void>
 }
 
 /** Nothing new comes onto it, and its group replaces a broken one, or is smaller by an idle one. */
-async function endInstance({ apis, cluster }: SweepParams, arn: string, isFewer: boolean): Promise<void> {
+async function endInstance({ apis }: SweepParams, arn: string, isFewer: boolean): Promise<void> {
   const ecs = await apis.ecs();
-  await ecs.updateContainerInstancesState({ cluster, containerInstances: [arn], status: "DRAINING" });
+  await drain(ecs, arn);
   const ec2Id = (await ec2Instances(ecs, [arn])).get(arn);
   if (ec2Id === undefined) return;
   const autoScaling = await apis.autoScaling();

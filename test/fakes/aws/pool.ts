@@ -159,6 +159,7 @@ export class Pool {
     instance.registered = false;
     this.#record(`Terminating EC2 instance: ${instance.id}`, "Successful", cause);
     for (const lease of [...instance.leases]) lease.onLost(`Host EC2 (instance ${instance.id}) terminated.`);
+    this.settleSoon();
     this.#clock.after(this.#delays.instanceStopMs, () => {
       instance.state = "terminated";
       instance.terminatedAtMs = this.#clock.now();

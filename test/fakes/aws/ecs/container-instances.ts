@@ -21,10 +21,12 @@ export function instanceHandlers(state: EcsState, world: World): Handlers {
       maxResults,
       nextToken,
       status,
+      filter,
     }: ecs.ListContainerInstancesRequest): ecs.ListContainerInstancesResponse {
       const at = clusterOf(state, cluster);
       const arns = registered(at)
         .filter((each) => status === undefined || statusOf(each) === status)
+        .filter((each) => matches(each, filter))
         .map(({ id }) => arn("ecs", `container-instance/${at.clusterName}/${id}`));
       const { items, next } = page(arns, {
         maxResults,
@@ -72,6 +74,15 @@ export function instanceHandlers(state: EcsState, world: World): Handlers {
 /** An arn of another cluster names nothing here. */
 const names = (reference: string, clusterName: string, id: string): boolean =>
   reference === id || reference === arn("ecs", `container-instance/${clusterName}/${id}`);
+
+/** The one query of the cluster query language that is asked here. */
+function matches({ id }: Instance, filter: string | undefined): boolean {
+  if (filter === undefined) return true;
+  const [, wanted] = /^ec2InstanceId == (i-[0-9a-f]+)$/.exec(filter) ?? [];
+  if (wanted === undefined)
+    throw new Fault("InvalidParameterException", `The fake does not know the filter ${filter}.`);
+  return id === wanted;
+}
 
 const statusOf = ({ draining }: Instance): string => (draining ? "DRAINING" : "ACTIVE");
 

@@ -19,6 +19,49 @@ describe("a spot instance that is taken back", () => {
     expect(await containers.describe(jobId)).toMatchObject({ exitCode: 143, reason: "preempted" });
   });
 
+  it.each([
+    ["serve-base-r1-1", "serve-base-r1-2"],
+    ["train-run-1-a1", "train-run-1-a2"],
+  ])("takes nobody in any more from its warning on: %s", async (first, second) => {
+    const { aws, containers } = await gym(onTestFinished);
+    await containers.launch(spec(first, { hardware: SPOT }));
+    await aws.clock.advance(5 * MINUTE_MS);
+    aws.control.interruptSpot(aws.containers.all[0]?.run.arn ?? "");
+    await aws.clock.until(async () => (await containers.describe(first)).state === "exited", MINUTE_MS);
+    const [warned] = aws.pools.get("gpu-spot")?.instances ?? [];
+    expect(warned).toMatchObject({ state: "running", draining: true, leases: new Set() });
+    // There is room on it, for a minute more.
+    await containers.launch(spec(second, { hardware: SPOT }));
+    await aws.clock.advance(10 * MINUTE_MS);
+    expect(await containers.describe(second)).toEqual({ state: "running" });
+    expect(aws.containers.all[1]?.signals).toEqual([]);
+    expect(aws.pools.get("gpu-spot")?.instances.map(({ state }) => state)).toEqual(["terminated", "running"]);
+  });
+
+  it("takes no replica in though nothing ran on it", async () => {
+    const { aws, containers, passUntil } = await gym(onTestFinished);
+    await containers.launch(spec("serve-base-r1-1", { hardware: SPOT }));
+    await aws.clock.advance(5 * MINUTE_MS);
+    await passUntil(containers.stop("serve-base-r1-1", 0));
+    const [warned] = aws.pools.get("gpu-spot")?.instances ?? [];
+    aws.control.interruptSpot(warned?.id ?? "");
+    await aws.clock.advance(1_000);
+    expect(warned).toMatchObject({ state: "running", draining: true });
+  });
+
+  it("is told to save also where nobody may keep others away from it", async () => {
+    const { aws, containers } = await gym(onTestFinished);
+    await containers.launch(spec("train-run-1-a1", { hardware: SPOT }));
+    await aws.clock.advance(5 * MINUTE_MS);
+    aws.control.fail("UpdateContainerInstancesState", { error: "AccessDeniedException" }, { count: 9 });
+    aws.control.interruptSpot(aws.containers.all[0]?.run.arn ?? "");
+    await aws.clock.until(
+      async () => (await containers.describe("train-run-1-a1")).state === "exited",
+      MINUTE_MS,
+    );
+    expect(aws.containers.all[0]?.signals).toEqual(["SIGTERM"]);
+  });
+
   it("is told from other ends when no warning came", async () => {
     const { aws, containers } = await gym(onTestFinished);
     await containers.launch(spec("train-run-1-a1", { hardware: SPOT }));
