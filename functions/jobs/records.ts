@@ -25,6 +25,8 @@ export interface JobRecord {
   /** Its home ends the container by itself after this long. */
   maxLifetimeMs?: number;
   tokenHash: string;
+  /** Of further launches, each written down before it: nobody may ever know which of them started the container. */
+  furtherTokenHashes?: string[];
   createdAtMs: number;
   /** When its container was first seen to run. */
   startedAtMs?: number;

@@ -14,6 +14,8 @@ export interface JobTokens {
 }
 
 const PREFIX = "spotter-job.";
+/** Launches that are repeated twice a minute for as long as anybody waits for room. */
+const MAX_FURTHER = 64;
 
 /** @param params How old what is known of a job may be, where other processes change it too. */
 export function createJobTokens(store: Store, params?: CacheParams): JobTokens {
@@ -23,7 +25,7 @@ export function createJobTokens(store: Store, params?: CacheParams): JobTokens {
       const jobId = jobIdOf(token);
       if (jobId === undefined) return undefined;
       const job = await cache.get(jobId);
-      return job !== undefined && sameHash(job.tokenHash, sha256Of(token)) ? job : undefined;
+      return job !== undefined && hasToken(job, sha256Of(token)) ? job : undefined;
     },
     async accessKey(jobId) {
       // Made from the token, which a job keeps.
@@ -38,6 +40,16 @@ export function createJobTokens(store: Store, params?: CacheParams): JobTokens {
 export function newJobToken(jobId: string, secret: string): { token: string; hash: string } {
   const token = `${PREFIX}${jobId}.${secret}`;
   return { token, hash: sha256Of(token) };
+}
+
+/** A launch whose outcome is never learned may have started the container: the tokens of all of them are good. */
+export function withToken(job: JobRecord, hash: string): JobRecord {
+  if (job.tokenHash === "") return { ...job, tokenHash: hash };
+  return { ...job, furtherTokenHashes: [...(job.furtherTokenHashes ?? []), hash].slice(-MAX_FURTHER) };
+}
+
+export function hasToken({ tokenHash, furtherTokenHashes = [] }: JobRecord, hash: string): boolean {
+  return [tokenHash, ...furtherTokenHashes].some((each) => sameHash(each, hash));
 }
 
 /**

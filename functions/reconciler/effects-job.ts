@@ -3,7 +3,7 @@ import type { Control } from "../control.ts";
 import { changeJob, findJob, jobKey, type JobRecord } from "../jobs/records.ts";
 import { boundedFailure } from "../records/bounded-failure.ts";
 import { DEFAULT_LIFETIME_MS } from "../cost/lifetime.ts";
-import { newJobToken } from "../jobs/tokens.ts";
+import { hasToken, newJobToken, withToken } from "../jobs/tokens.ts";
 
 const LOG_TAIL_LINES = 200;
 
@@ -30,9 +30,9 @@ export async function intendJob(
 export async function launchJob(control: Control, jobId: string): Promise<boolean> {
   const { token, hash } = newJobToken(jobId, control.ids.secret(24));
   const job = await changeJob(control, jobId, (current) =>
-    current.fenced || current.startedAtMs !== undefined ? undefined : { ...current, tokenHash: hash },
+    current.fenced || current.startedAtMs !== undefined ? undefined : withToken(current, hash),
   );
-  if (job === undefined || job.tokenHash !== hash) return false;
+  if (job === undefined || !hasToken(job, hash)) return false;
   try {
     await control.containers.launch({
       jobId,

@@ -1,6 +1,6 @@
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { gym, spec } from "../gym.ts";
-import { awsPlane, MINUTE_MS, TRAINS_ON_CPU } from "./plane.ts";
+import { awsPlane, MINUTE_MS, SERVES, TRAINS_ON_CPU } from "./plane.ts";
 
 const CALLS = { "serve-base-r1-1": "RunTask", "train-run-1-a1": "SubmitJob" } as const;
 const JOBS = Object.keys(CALLS) as (keyof typeof CALLS)[];
@@ -55,6 +55,25 @@ describe("a launch whose answer is lost", () => {
 });
 
 describe("a control plane that dies", () => {
+  it("over a RunTask, and its heir that does not see the task yet, leave a replica that works", async () => {
+    const plane = await awsPlane(onTestFinished, SERVES);
+    await plane.launchEndpoint();
+    const blind = vi.spyOn(await plane.apis.ecs(), "listTasks");
+    blind.mockResolvedValue({ $metadata: {}, taskArns: [] });
+    await plane.restart();
+    blind.mockRestore();
+    await plane.until(() => plane.aws.containers.all.length === 1, 2 * MINUTE_MS);
+    expect(plane.aws.calls.filter(({ operation }) => operation === "RunTask").length).toBe(2);
+    const [container] = plane.aws.containers.all;
+    if (container === undefined) throw new Error("no container");
+    // It was started with the first token; the last one that was written down is another.
+    const job = plane.job(container);
+    expect(await job.beat()).toBe(true);
+    await job.report({ type: "ready", address: "127.0.0.1:1" });
+    await plane.until(async () => (await plane.endpoint()).state === "ready", MINUTE_MS);
+    expect(plane.aws.containers.all).toHaveLength(1);
+  });
+
   it("between the launch of a job and the record of it, leaks nothing and starts no other one", async () => {
     const plane = await awsPlane(onTestFinished, TRAINS_ON_CPU);
     // Every write after the launch is lost with the process.
