@@ -7,7 +7,6 @@ import { functionName } from "./lambda-isolates/function-name.ts";
 import { ensureFunction } from "./lambda-isolates/functions.ts";
 import { lambdaProcess } from "./lambda-isolates/lambda-process.ts";
 import type { LambdaContext, LambdaIsolatesParams } from "./lambda-isolates/params.ts";
-import { sweepUnused } from "./lambda-isolates/sweep.ts";
 import { loadClient } from "./load-client.ts";
 
 export type { LambdaIsolatesParams } from "./lambda-isolates/params.ts";
@@ -25,8 +24,6 @@ export const CALLED_OFF =
 export interface LambdaIsolates extends Isolates {
   /** What this home does not enforce, for `spotter status` and preflight. */
   readonly notes: string[];
-  /** Deletes functions that nobody has loaded for `days` days. Default 14. Returns their names. */
-  sweepUnused(days?: number): Promise<string[]>;
 }
 
 /**
@@ -58,7 +55,6 @@ export function createLambdaIsolates(params: LambdaIsolatesParams): LambdaIsolat
   return {
     notes: [...(params.network ? [] : [OPEN_NETWORK]), CALLED_OFF],
     load: isolates.load,
-    sweepUnused: (days = 14) => sweepUnused(context, days),
     async close() {
       await isolates.close();
       await client.close();

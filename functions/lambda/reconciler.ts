@@ -1,6 +1,7 @@
 import { awsApis } from "../aws/aws-containers/apis.ts";
 import type { AwsContainers } from "../aws/aws-containers.ts";
 import { blobs } from "../aws/aws-deps/blobs.ts";
+import { sweepIsolates, type IsolateSweepMemory } from "../aws/aws-deps/isolate-sweep.ts";
 import { containers, type ContainerSettings } from "../aws/aws-deps/containers.ts";
 import { secrets } from "../aws/aws-deps/secrets.ts";
 import { store } from "../aws/aws-deps/store.ts";
@@ -26,6 +27,7 @@ const LEAST_MS = 20_000;
 
 interface Memory extends ReconcilerMemory {
   sweptAtMs: number;
+  isolates?: IsolateSweepMemory;
 }
 
 let reconciler: Reconciler | undefined;
@@ -68,10 +70,12 @@ export const handler = eventFunction(
       async (memory) => {
         const { lastPassAtMs, leasesFromMs } = await reconcile(control, memory, context);
         const { cluster } = (settings as unknown as ContainerSettings).SPOTTER_CONTAINERS;
+        const { clock, log } = control;
         return {
           lastPassAtMs,
           leasesFromMs,
           sweptAtMs: await sweep(control, cluster, memory?.sweptAtMs ?? 0),
+          isolates: await sweepIsolates({ stack: settings.SPOTTER_STACK, clock, log }, memory?.isolates),
         };
       },
     );

@@ -97,6 +97,8 @@ export interface FakeAws {
   logs: LogStore;
   /** SSM's, which the secrets of containers come from too. */
   parameters: SsmParameters;
+  /** Tags of Lambda functions by name. One that has only tags is listed, and can be deleted. */
+  functionTags: Map<string, Record<string, string>>;
   pools: ReadonlyMap<string, Pool>;
   close(): Promise<void>;
 }
@@ -130,6 +132,7 @@ export async function startFakeAws(options: FakeAwsOptions = {}): Promise<FakeAw
     events: world.events,
     logs: world.logs,
     parameters: world.parameters,
+    functionTags: world.functionTags,
     pools: world.pools,
     async close() {
       acceptUnknownMembers();
@@ -157,6 +160,7 @@ function worldOf(options: FakeAwsOptions): World {
     events: new FakeEvents(clock, ids, delays.eventLatencyMs, options.onEvent),
     logs: new LogStore(),
     parameters: new Map(),
+    functionTags: new Map(),
   };
 }
 

@@ -1,6 +1,13 @@
-import type { InvocationRequest, InvocationResponse } from "@aws-sdk/client-lambda";
+import type {
+  InvocationRequest,
+  InvocationResponse,
+  ListFunctionsRequest,
+  ListFunctionsResponse,
+  ListTagsRequest,
+  ListTagsResponse,
+} from "@aws-sdk/client-lambda";
 import { Fault } from "./fault.ts";
-import { nameOf, type FakeIds } from "./ids.ts";
+import { arn, nameOf, type FakeIds } from "./ids.ts";
 import type { Handlers } from "./server.ts";
 import type { World } from "./world.ts";
 
@@ -19,7 +26,44 @@ const mostBytes = { RequestResponse: 6_291_456, Event: 1_048_576 };
 const retryDelaysMs = [60_000, 120_000];
 
 export function lambdaHandlers(functions: ReadonlyMap<string, FakeFunction>, world: World): Handlers {
-  return { Invoke: (input: InvocationRequest) => invoke(functions, world, input) };
+  return {
+    Invoke: (input: InvocationRequest) => invoke(functions, world, input),
+    ...listHandlers(functions, world),
+  };
+}
+
+/** Functions by name: those that can be invoked, and those that were only given tags. */
+function listHandlers(functions: ReadonlyMap<string, FakeFunction>, { functionTags }: World): Handlers {
+  const known = (name: string): void => {
+    if (functions.has(name) || functionTags.has(name)) return;
+    throw new Fault("ResourceNotFoundException", `Function not found: ${name}`, 404);
+  };
+  return {
+    ListFunctions({ Marker, MaxItems = 50 }: ListFunctionsRequest): ListFunctionsResponse {
+      const names = [...new Set([...functions.keys(), ...functionTags.keys()])].sort();
+      if (Marker !== undefined && !Marker.startsWith("after-"))
+        throw new Fault("InvalidParameterValueException", "The marker is not valid.");
+      const rest = names.filter((name) => Marker === undefined || name > Marker.slice("after-".length));
+      const items = rest.slice(0, Math.min(MaxItems, 50));
+      return {
+        Functions: items.map((name) => ({
+          FunctionName: name,
+          FunctionArn: arn("lambda", `function:${name}`),
+        })),
+        NextMarker: items.length < rest.length ? `after-${items.at(-1)}` : undefined,
+      };
+    },
+    ListTags({ Resource = "" }: ListTagsRequest): ListTagsResponse {
+      const name = Resource.split(":").at(-1) ?? "";
+      known(name);
+      return { Tags: functionTags.get(name) ?? {} };
+    },
+    DeleteFunction({ FunctionName = "" }: { FunctionName?: string }) {
+      known(FunctionName);
+      functionTags.delete(FunctionName);
+      return {};
+    },
+  };
 }
 
 async function invoke(

@@ -64,6 +64,8 @@ export interface World {
   events: FakeEvents;
   logs: LogStore;
   parameters: SsmParameters;
+  /** Lambda functions by name: their tags. */
+  functionTags: Map<string, Record<string, string>>;
 }
 
 /** What a container's secret holds: an SSM parameter by name or arn. Without it the container does not start. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { CALLED_OFF, OPEN_NETWORK } from "../../../../functions/aws/lambda-isolates.ts";
+import { sweepUnused } from "../../../../functions/aws/lambda-isolates/sweep.ts";
 import { callsOf, echo, onlyFunction, openLambda, type OpenLambda } from "./open-lambda.ts";
 
 const FAST = { timeoutMs: 5_000 };
@@ -131,9 +132,10 @@ it("sweeps what nobody has loaded for two weeks, and nothing of other stacks", a
   const [unused = "", other = "", used = ""] = lambda.functions.keys();
   nowMs += 14 * DAY_MS;
   await open({ now }).load(echo("row + 1"));
-  expect(await open({ now }).sweepUnused()).toEqual([]);
+  const sweep = { client: opened.client(), stack: "spotter-test", now };
+  expect(await sweepUnused(sweep)).toEqual({ deleted: [], failed: [] });
   nowMs += DAY_MS;
-  expect(await open({ now }).sweepUnused()).toEqual([unused]);
+  expect(await sweepUnused(sweep)).toEqual({ deleted: [unused], failed: [] });
   expect([...lambda.functions.keys()]).toEqual([other, used]);
 });
 

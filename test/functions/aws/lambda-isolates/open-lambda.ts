@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { LambdaClient } from "@aws-sdk/client-lambda";
 import { createLambdaIsolates, type LambdaIsolates } from "../../../../functions/aws/lambda-isolates.ts";
 import type { LambdaIsolatesParams } from "../../../../functions/aws/lambda-isolates/params.ts";
 import type { IsolateBundle } from "../../../../functions/ports/isolates.ts";
@@ -12,6 +13,8 @@ export interface OpenLambda {
   printed: string[];
   /** Another control plane of the same stack; the params are what differs. */
   open: (params?: Partial<LambdaIsolatesParams>) => LambdaIsolates;
+  /** A client of that Lambda, for what is no control plane. */
+  client: () => LambdaClient;
   close: () => Promise<void>;
 }
 
@@ -20,6 +23,12 @@ export async function openLambda(): Promise<OpenLambda> {
   const lambda = await FakeLambda.start();
   const opened: LambdaIsolates[] = [];
   const printed: string[] = [];
+  const clients: LambdaClient[] = [];
+  const config = () => ({
+    endpoint: lambda.endpoint,
+    region: "eu-central-1",
+    credentials: { accessKeyId: "test", secretAccessKey: "test" },
+  });
   return {
     lambda,
     printed,
@@ -31,17 +40,19 @@ export async function openLambda(): Promise<OpenLambda> {
         memoryMiB: 64,
         patienceMs: 10_000,
         onMessage: ({ text }) => printed.push(text),
-        client: {
-          endpoint: lambda.endpoint,
-          region: "eu-central-1",
-          credentials: { accessKeyId: "test", secretAccessKey: "test" },
-        },
+        client: config(),
         ...params,
       });
       opened.push(isolates);
       return isolates;
     },
+    client() {
+      const client = new LambdaClient(config());
+      clients.push(client);
+      return client;
+    },
     async close() {
+      for (const client of clients) client.destroy();
       await Promise.all(opened.map((each) => each.close()));
       await lambda.close();
     },
