@@ -1,54 +1,42 @@
+import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
+import { cloud } from "./engine/cloud.ts";
+import { StandInMonitor, type Recording } from "./engine/monitor.ts";
+import { awaitFeatureSupport } from "./engine/pulumi-proto.ts";
 
-export interface Recorded {
-  type: string;
-  name: string;
-  inputs: Record<string, unknown>;
+export type { Recording, Registered as Recorded } from "./engine/monitor.ts";
+
+export interface RecordOptions {
+  /** As `pulumi preview` before the first deployment: no output of any resource is known. Default: false. */
+  preview?: boolean;
+  /** Default: test. */
+  stack?: string;
 }
 
-/** Runs the whole program against stand-ins for AWS; resolves to what it would create, and its outputs. */
-export async function recordStack(config: Record<string, string> = {}) {
-  const resources: Recorded[] = [];
-  pulumi.runtime.setAllConfig(config);
-  await pulumi.runtime.setMocks(
-    {
-      newResource: (args) => {
-        resources.push({
-          type: args.type,
-          name: args.name,
-          inputs: args.inputs as Record<string, unknown>,
-        });
-        return { id: `${args.name}-id`, state: stateOf(args) };
-      },
-      call: (args) => args.inputs as Record<string, unknown>,
-    },
-    "spotter",
-    "test",
-    false,
-  );
-  // Only now: the resources of the program belong to the engine that is set when it is loaded.
-  const { url, bucketName, tableName } = await import("../../infra/index.ts");
-  const outputs = await Promise.all([url, bucketName, tableName].map(valueOf));
-  await pulumi.runtime.disconnect();
-  return { resources, outputs };
-}
+let runs = 0;
 
-/** Names and ARNs as the services themselves would give them. */
-function stateOf({ type, name, inputs }: pulumi.runtime.MockResourceArgs): Record<string, unknown> {
-  const region = "eu-central-1:123456789012";
-  const given: Record<string, Record<string, unknown>> = {
-    "aws:s3/bucket:Bucket": { bucket: `${name}-1a2b3c4`, arn: `arn:aws:s3:::${name}-1a2b3c4` },
-    "aws:dynamodb/table:Table": { arn: `arn:aws:dynamodb:${region}:table/${name}-1a2b3c4` },
-    "aws:iam/role:Role": { arn: `arn:aws:iam::123456789012:role/${name}-1a2b3c4` },
-    "aws:lambda/function:Function": { arn: `arn:aws:lambda:${region}:function:${name}-1a2b3c4` },
-    "aws:cloudwatch/logGroup:LogGroup": { arn: `arn:aws:logs:${region}:log-group:${name}-1a2b3c4` },
-    "aws:lambda/functionUrl:FunctionUrl": { functionUrl: `https://${name}.lambda-url.eu-central-1.on.aws/` },
-  };
-  return { ...(inputs as Record<string, unknown>), name: `${name}-1a2b3c4`, ...given[type] };
-}
-
-function valueOf(output: pulumi.Output<string>): Promise<string> {
-  return new Promise((resolve) => {
-    output.apply(resolve);
+/**
+ * Runs the whole program in this process against a stand-in for Pulumi's engine and for AWS; resolves to what it
+ * would create, and its outputs.
+ *
+ * @example
+ * const { resources, outputs } = await recordStack({ "spotter:removal": "destroy" });
+ */
+export async function recordStack(
+  config: Record<string, string> = {},
+  { preview = false, stack = "test" }: RecordOptions = {},
+): Promise<Recording> {
+  const monitor = new StandInMonitor({ stack, project: "spotter", preview, cloud });
+  pulumi.runtime.setAllConfig({ "aws:region": "eu-central-1", ...config });
+  pulumi.runtime.setMockOptions(monitor, "spotter", stack, preview, "organization");
+  await awaitFeatureSupport();
+  await pulumi.runtime.runInPulumiStack(async () => {
+    // Only now: the resources of the program belong to the engine that is set when it is loaded. A name of its own
+    // for each run, as a module that was loaded once does nothing when it is loaded again.
+    const entry = `${join(import.meta.dirname, "../../infra/index.ts")}?run=${++runs}`;
+    const { default: _, ...outputs } = (await import(/* @vite-ignore */ entry)) as Record<string, unknown>;
+    return outputs;
   });
+  await pulumi.runtime.disconnect();
+  return monitor.recording();
 }

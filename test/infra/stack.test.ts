@@ -3,7 +3,7 @@ import { STATE_TABLE } from "../fakes/dynamo.ts";
 import { recordStack, type Recorded } from "./record-stack.ts";
 
 let resources: Recorded[];
-let outputs: string[];
+let outputs: Record<string, unknown>;
 beforeAll(async () => {
   ({ resources, outputs } = await recordStack());
 }, 60_000);
@@ -43,11 +43,11 @@ it("creates these resources and no others", () => {
 });
 
 it("tells where everything is", () => {
-  expect(outputs).toEqual([
-    "https://control.lambda-url.eu-central-1.on.aws/",
-    "data-1a2b3c4",
-    "state-1a2b3c4",
-  ]);
+  expect(outputs).toEqual({
+    url: "https://control-1a2b3c4.lambda-url.eu-central-1.on.aws/",
+    bucketName: "data-1a2b3c4",
+    tableName: "state-1a2b3c4",
+  });
 });
 
 it("tags everything that can have tags with its stack", () => {
@@ -62,7 +62,7 @@ it("tags everything that can have tags with its stack", () => {
 describe("the bucket", () => {
   it("is never public", () => {
     expect(only("aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock")).toEqual({
-      bucket: "data-id",
+      bucket: "data-1a2b3c4",
       blockPublicAcls: true,
       blockPublicPolicy: true,
       ignorePublicAcls: true,

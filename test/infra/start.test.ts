@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { parse } from "yaml";
 
 const root = join(import.meta.dirname, "../..");
@@ -27,43 +27,4 @@ it("is what Pulumi.yaml names", () => {
   expect(pathToFileURL(join(root, main)).href).toBe(entry);
   // With `typescript: true` the host would load an old compiler that cannot read the program.
   expect(runtime).toEqual({ name: "nodejs", options: { typescript: false } });
-});
-
-describe("under Pulumi's language host", () => {
-  interface Report {
-    code: number;
-    resources: { type: string; name: string; protect: boolean; dependencies: string[] }[];
-    outputs: Record<string, string>;
-    errors: string[];
-    text: string;
-  }
-  const run = (...options: string[]): Report => {
-    const engine = join(root, "test/fixtures/infra/pulumi-engine.mjs");
-    const { stdout } = spawnSync(process.execPath, [engine, "infra/start.mjs", ...options], {
-      encoding: "utf8",
-    });
-    return JSON.parse(stdout) as Report;
-  };
-  const find = ({ resources }: Report, type: string) =>
-    resources.find((resource) => resource.type.endsWith(`:${type}`));
-
-  it("loads, creates everything, and exports the URL", () => {
-    const report = run();
-    expect(report).toMatchObject({ code: 0, errors: [], text: "" });
-    expect(report.outputs).toEqual({ url: "https://url/", bucketName: "data", tableName: "state" });
-    expect(report.resources.filter(({ protect }) => protect).map(({ type }) => type)).toEqual([
-      "aws:s3/bucket:Bucket",
-      "aws:dynamodb/table:Table",
-    ]);
-    expect(find(report, "Function")?.dependencies).toContain("aws:iam/rolePolicy:RolePolicy::control");
-    expect(find(report, "BucketLifecycleConfiguration")?.dependencies).toContain(
-      "aws:s3/bucketVersioning:BucketVersioning::data",
-    );
-  }, 60_000);
-
-  it("previews a first deployment, when nothing is known yet", () => {
-    const report = run("--preview");
-    expect(report).toMatchObject({ code: 0, errors: [], text: "" });
-    expect(report.resources).toHaveLength(19);
-  }, 60_000);
 });
