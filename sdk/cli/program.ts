@@ -15,6 +15,7 @@ import { runCommand } from "./commands/run.ts";
 import { secretCommand } from "./commands/secret.ts";
 import { statusCommand } from "./commands/status.ts";
 import { upCommand } from "./commands/up.ts";
+import { validateCommand } from "./commands/validate.ts";
 import { versionCommand } from "./commands/version.ts";
 import { webhookCommand } from "./commands/webhook.ts";
 import type { CliContext } from "./context.ts";
@@ -48,6 +49,7 @@ const COMMANDS: Record<string, ((context: CliContext) => Command)[]> = {
     modelCommand,
     devCommand,
   ],
+  "A project folder:": [validateCommand],
   "This machine:": [upCommand, downCommand, statusCommand, openCommand],
   "Access:": [keyCommand, secretCommand, webhookCommand],
   "State:": [cleanupCommand, backupCommand, restoreCommand],

@@ -1,0 +1,30 @@
+import type { Command } from "commander";
+import { type CliContext, print, printJson } from "../context.ts";
+import { endAsBadInput } from "../bad-input.ts";
+import { findingLines, verdictLine } from "../render/findings.ts";
+import { verb } from "../verb.ts";
+
+interface Options {
+  dir: string;
+  json?: boolean;
+}
+
+export function validateCommand(context: CliContext): Command {
+  return verb("validate", "Check a project folder, every row of it, offline", [
+    "spotter validate",
+    "spotter validate -d my-project --json",
+  ])
+    .option("-d, --dir <folder>", "the project", ".")
+    .action(async (options: Options) => {
+      // Loaded only here: no other command reads YAML.
+      const { validateProject } = await import("../../config/project-folder/validate.ts");
+      const startMs = performance.now();
+      const { ok, findings } = await validateProject(options.dir);
+      if (options.json) printJson(context, { ok, findings });
+      else {
+        for (const line of findingLines(findings, context.colors)) print(context, line);
+        print(context, verdictLine(findings, performance.now() - startMs, context.colors));
+      }
+      if (!ok) endAsBadInput();
+    });
+}

@@ -1,0 +1,55 @@
+import type { Finding } from "../../config/project-folder/finding.ts";
+import type { Colors } from "../context.ts";
+import { measuredText } from "./time.ts";
+
+/** Of one kind in one file, so many are shown; `--json` has all. */
+const SHOWN_OF_A_KIND = 5;
+
+type Shown = Pick<Finding, "severity" | "file" | "line" | "column" | "path" | "message" | "hint"> & {
+  code: string;
+};
+
+/** Two lines for each finding: where and what, then how to mend it. Many of one kind are cut short. */
+export function findingLines(findings: readonly Shown[], { red, yellow, bold, dim }: Colors): string[] {
+  const kinds = new Map<string, number>();
+  const left = new Map<string, number>();
+  const lines: string[] = [];
+  for (const each of findings) {
+    const kind = `${each.file}: ${each.severity} ${each.code}`;
+    const count = (kinds.get(kind) ?? 0) + 1;
+    kinds.set(kind, count);
+    if (count > SHOWN_OF_A_KIND) {
+      left.set(kind, (left.get(kind) ?? 0) + 1);
+      continue;
+    }
+    const severity = each.severity === "error" ? red("error") : yellow("warning");
+    const what = [each.path && bold(each.path), each.message].filter(Boolean).join(" ");
+    lines.push(`${placeText(each)} ${severity} ${what} ${dim(`[${each.code}]`)}`, `    ${each.hint}`);
+  }
+  for (const [kind, count] of left) lines.push(dim(`${kind}: ${count} more, see --json`));
+  return lines;
+}
+
+/** The last line: how it went, and how long it took. */
+export function verdictLine(
+  findings: readonly Shown[],
+  tookMs: number,
+  { red, yellow, green, dim }: Colors,
+): string {
+  const errors = findings.filter(({ severity }) => severity === "error").length;
+  const warnings = findings.length - errors;
+  const counts = [
+    ...(errors > 0 ? [red(counted(errors, "error"))] : []),
+    ...(warnings > 0 ? [yellow(counted(warnings, "warning"))] : []),
+  ];
+  const verdict = errors > 0 ? red("Not valid") : green("Valid");
+  return `${verdict}${counts.length > 0 ? `: ${counts.join(", ")}` : ""} ${dim(`(${measuredText(tookMs)})`)}`;
+}
+
+export function placeText({ file, line, column }: Pick<Shown, "file" | "line" | "column">): string {
+  return line === null ? file : `${file}:${line}${column === null ? "" : `:${column}`}`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,33 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { type Catalogue } from "./catalogue.ts";
+import { type ConfigDocument, positionOf } from "./config-document.ts";
+import { configRules } from "./config-rules.ts";
+import type { ProjectConfig } from "./config-schema.ts";
+import type { ConfigView } from "./config-view.ts";
+import { type Finding, placed } from "./finding.ts";
+import { parseConfig } from "./parse-config.ts";
+
+export interface CheckedConfig {
+  config?: ProjectConfig | undefined;
+  view: ConfigView;
+  findings: Finding[];
+}
+
+/** Everything that can be said of the configuration alone. */
+export function checkConfig(document: ConfigDocument, folder: string, catalogue: Catalogue): CheckedConfig {
+  const { config, view, remarks } = parseConfig(document);
+  const rules = document.value === undefined ? [] : configRules({ view, catalogue, isModelFolder });
+  const findings = [
+    ...document.remarks.map((remark) => placed(remark, document.file, remark.position)),
+    ...[...remarks, ...rules].map((remark) =>
+      placed(remark, document.file, positionOf(document, remark.path, remark.atKey)),
+    ),
+  ];
+  return { config, view, findings };
+
+  function isModelFolder(path: string): boolean {
+    return existsSync(join(resolve(folder, path.replace(/^~(?=\/|$)/, homedir())), "config.json"));
+  }
+}

@@ -1,0 +1,51 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ConfigDocument } from "./config-document.ts";
+import type { Finding } from "./finding.ts";
+
+/** In the order they are looked for. */
+export const CONFIG_NAMES = ["config.yml", "config.yaml", "config.json"] as const;
+/** A configuration is a page of text. */
+const MAX_BYTES = 1_000_000;
+
+/** Reads the folder's configuration; findings where there is none, or more than one. */
+export async function readConfigFile(
+  folder: string,
+): Promise<{ document?: ConfigDocument; text: string; findings: Finding[] }> {
+  const found = CONFIG_NAMES.filter((name) => existsSync(join(folder, name)));
+  const [file, ...others] = found;
+  if (file === undefined) {
+    const message = existsSync(folder)
+      ? "there is none in this folder"
+      : `the folder ${folder} does not exist`;
+    const hint = "Create it, name the folder with -d, or begin with `spotter init`.";
+    return { text: "", findings: [about("config_missing", "config.yml", "error", message, hint)] };
+  }
+  const findings = others.map((other) =>
+    about("config_ambiguous", other, "warning", `is not read: ${file} stands beside it`, "Keep one of them."),
+  );
+  const bytes = readFileSync(join(folder, file));
+  if (bytes.length > MAX_BYTES) {
+    const message = `has ${bytes.length} bytes; ${MAX_BYTES} are the most`;
+    return {
+      text: "",
+      findings: [about("config_syntax", file, "error", message, "Rows go to train.jsonl.")],
+    };
+  }
+  // A byte order mark is no part of the text.
+  const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
+  const read = file.endsWith(".json")
+    ? (await import("./read-json.ts")).readJson
+    : (await import("./read-yaml.ts")).readYaml;
+  return { document: read(text, file), text, findings };
+}
+
+function about(
+  code: "config_missing" | "config_ambiguous" | "config_syntax",
+  file: string,
+  severity: "error" | "warning",
+  message: string,
+  hint: string,
+): Finding {
+  return { code, severity, file, line: null, column: null, path: "", message, hint };
+}

@@ -1,0 +1,244 @@
+import { nearestName } from "../../schema/nearest-name.ts";
+import { type Catalogue, isApiModel, looksLikeId, MAX_RANK, modelNameKind } from "./catalogue.ts";
+import { MAX_CONCURRENCY } from "./config-schema.ts";
+import type { ConfigView } from "./config-view.ts";
+import type { Path, Remark } from "./finding.ts";
+import { mcpRules } from "./mcp-rules.ts";
+import { type ReasoningMode, reasoningMeaning } from "./reasoning.ts";
+
+/** Below, a model that thinks has no room to. */
+const REASONING_WINDOW = 8_192;
+/** Fewer tokens a turn than this hold no answer with a tool's result. */
+const TOKENS_PER_TURN = 256;
+
+export interface RuleContext {
+  view: ConfigView;
+  catalogue: Catalogue;
+  /** Whether a folder with a model exists. */
+  isModelFolder: (path: string) => boolean;
+}
+
+type Rule = (context: RuleContext) => Remark[];
+
+/** What depends on more than one key of config.yml, or on the catalogue. */
+export function configRules(context: RuleContext): Remark[] {
+  return RULES.flatMap((rule) => rule(context));
+}
+
+const RULES: readonly Rule[] = [
+  concurrency,
+  saveStep,
+  modelNames,
+  ranks,
+  teacher,
+  ignoredSections,
+  reasoning,
+  windows,
+  mcpRules,
+];
+
+function concurrency({ view }: RuleContext): Remark[] {
+  const batch = view.number("data.batch_size") ?? 0;
+  const group = view.number("data.group_size") ?? 0;
+  if (batch * group <= MAX_CONCURRENCY) return [];
+  return [
+    {
+      code: "concurrency_exceeded",
+      path: ["data", "batch_size"],
+      message: `${batch} prompts times ${group} rollouts are ${batch * group} at once; ${MAX_CONCURRENCY} are the most`,
+      hint: "Lower batch_size or group_size.",
+    },
+  ];
+}
+
+function saveStep({ view }: RuleContext): Remark[] {
+  if (view.number("trainer.save_step") !== 0) return [];
+  const hint = "Write -1 to save at the end only, or N to save every N steps as well.";
+  const path = ["trainer", "save_step"];
+  return [{ code: "save_step_zero", path, message: "is 0, which once meant the end of an epoch", hint }];
+}
+
+function modelNames({ view, catalogue, isModelFolder }: RuleContext): Remark[] {
+  return view.texts("model.path").flatMap(({ path, value }) => {
+    const kind = modelNameKind(value, catalogue);
+    if (kind === "catalogue" || (kind === "folder" && isModelFolder(value))) return [];
+    if (kind === "folder") {
+      const hint = "A model folder holds config.json, tokenizer.json and safetensors.";
+      return [{ code: "model_unknown", path, message: `there is no model in the folder ${value}`, hint }];
+    }
+    if (kind === "unknown") return [unknownModel(path, value, catalogue)];
+    if (looksLikeId(value)) return [];
+    const near = nearModel(value, catalogue);
+    if (near !== undefined) return [unknownModel(path, value, catalogue)];
+    return [
+      {
+        code: "model_unchecked",
+        severity: "warning",
+        path,
+        message: `"${value}" is none of the models with a /, so it is taken for a run, an endpoint or a stored model`,
+        hint: "It is looked up at launch. A model of a hub has two parts, such as Qwen/Qwen3-8B.",
+      },
+    ];
+  });
+}
+
+function unknownModel(path: Path, value: string, catalogue: Catalogue): Remark {
+  const message = isApiModel(value)
+    ? `"${value}" is a model behind an API: it answers, and cannot be trained`
+    : value === ""
+      ? "is empty"
+      : `"${value}" is not a supported model`;
+  const near = nearModel(value, catalogue);
+  const hint = near
+    ? `Did you mean ${near}?`
+    : "Take one of the catalogue (docs/project-folder.md), or describe yours in catalogue.json beside config.yml.";
+  return { code: "model_unknown", path, message, hint };
+}
+
+/** The nearest name, with or without its owner; else one that begins so. */
+export function nearModel(value: string, catalogue: Catalogue): string | undefined {
+  const names = Object.keys(catalogue);
+  if (value === "") return undefined;
+  const whole = names.find((name) => name.toLowerCase() === value.toLowerCase());
+  const tail = value.split("/").at(-1)?.toLowerCase() ?? "";
+  const sameTail = names.find((name) => name.split("/").at(-1)?.toLowerCase() === tail);
+  const begins = names.find((name) => name.split("/").at(-1)?.toLowerCase().startsWith(`${tail}-`));
+  return whole ?? sameTail ?? (tail.length > 3 ? begins : undefined) ?? nearestName(value, names);
+}
+
+function ranks({ view, catalogue }: RuleContext): Remark[] {
+  const rank = view.number("model.qlora_rank");
+  if (rank === undefined) return [];
+  const limits = view.texts("model.path").map(({ value }) => ({
+    value,
+    max: catalogue[value]?.maxRank ?? MAX_RANK,
+  }));
+  return limits
+    .filter(({ max }) => rank > max)
+    .map(({ value, max }) => ({
+      code: "rank_exceeded" as const,
+      path: ["model", "qlora_rank"],
+      message: `is ${rank}; ${value} takes ${max} at most`,
+      hint: `Write ${Math.min(...limits.map((each) => each.max))} or less.`,
+    }));
+}
+
+function teacher({ view, catalogue, isModelFolder }: RuleContext): Remark[] {
+  const kind = view.text("dataset_type");
+  const name = view.text("teacher.path");
+  const path = ["teacher", "path"];
+  if (kind !== undefined && kind !== "distill" && view.has("teacher"))
+    return [
+      {
+        code: "teacher_unexpected",
+        path: ["teacher"],
+        atKey: true,
+        message: `a teacher has nothing to do in dataset_type ${kind}`,
+        hint: "Remove the section, or write dataset_type: distill.",
+      },
+    ];
+  if (kind === "distill" && !view.has("teacher"))
+    return [
+      {
+        code: "teacher_missing",
+        path: ["teacher"],
+        message: "is missing: in dataset_type distill a teacher grades each token",
+        hint: "Write a section teacher with path: Qwen/Qwen3-32B, or another larger model of the same family.",
+      },
+    ];
+  if (name === undefined) return [];
+  const nameKind = modelNameKind(name, catalogue);
+  const isKnown =
+    nameKind === "catalogue" ||
+    (nameKind === "folder" && isModelFolder(name)) ||
+    (nameKind === "record" && looksLikeId(name));
+  if (!isKnown) return [{ ...unknownModel(path, name, catalogue), code: "teacher_unsupported" }];
+  return view.texts("model.path").flatMap(({ value }) => teacherFit(value, name, path, catalogue));
+}
+
+function teacherFit(student: string, name: string, path: Path, catalogue: Catalogue): Remark[] {
+  if (student === name) {
+    const message = `is the student itself: it has nothing to teach`;
+    return [{ code: "teacher_same", severity: "warning", path, message, hint: "Take a larger model." }];
+  }
+  const [own, other] = [catalogue[student]?.family, catalogue[name]?.family];
+  if (own === undefined || other === undefined || own === other) return [];
+  const message = `${name} (${other}) has another tokenizer than ${student} (${own}): its grades fit no token`;
+  return [{ code: "teacher_unsupported", path, message, hint: `Take a teacher of the family ${own}.` }];
+}
+
+function ignoredSections({ view }: RuleContext): Remark[] {
+  const kind = view.text("dataset_type");
+  const ignored = kind === "sft" || kind === "midtrain" ? ["algorithm", "rollout"] : [];
+  const sections = ignored
+    .filter((key) => view.has(key))
+    .map((key): Remark => ({
+      code: "section_ignored",
+      severity: "warning",
+      path: [key],
+      atKey: true,
+      message: `has no effect in dataset_type ${kind}: nothing is sampled there`,
+      hint: "Remove the section, or change dataset_type.",
+    }));
+  if ((kind === "rl" || kind === "distill") && (view.number("data.val_split") ?? 0) > 0)
+    sections.push({
+      code: "val_split_ignored",
+      severity: "warning",
+      path: ["data", "val_split"],
+      message: `has no effect in dataset_type ${kind}: every row is a prompt to train on`,
+      hint: "Remove it; `evals:` measures during a training.",
+    });
+  return sections;
+}
+
+function reasoning({ view, catalogue }: RuleContext): Remark[] {
+  const mode = (view.get("rollout.reasoning_mode") ?? null) as ReasoningMode | null;
+  const path = ["rollout", "reasoning_mode"];
+  const remarks: Remark[] = [];
+  let thinks = false;
+  for (const { value } of view.texts("model.path")) {
+    const kind = catalogue[value]?.reasoning;
+    if (kind === undefined) continue;
+    const meaning = reasoningMeaning(mode, kind);
+    if (meaning.kind === "refused") {
+      const { severity, why, hint } = meaning;
+      remarks.push({ code: "reasoning_unsupported", severity, path, message: `${value}: ${why}`, hint });
+    }
+    thinks ||= mode !== null && !["disabled", "none"].includes(mode) && kind !== "none";
+  }
+  const window = view.number("rollout.max_context_window") ?? REASONING_WINDOW;
+  if (thinks && window < REASONING_WINDOW)
+    remarks.push({
+      code: "reasoning_window",
+      severity: "warning",
+      path: ["rollout", "max_context_window"],
+      message: `is ${window}: a model that thinks fills that before it answers`,
+      hint: "Write 8192 to 16384.",
+    });
+  return remarks;
+}
+
+function windows({ view, catalogue }: RuleContext): Remark[] {
+  const window = view.number("rollout.max_context_window");
+  if (window === undefined) return [];
+  const path = ["rollout", "max_context_window"];
+  // The default is cut to what the model reaches.
+  const isWritten = view.has("rollout.max_context_window");
+  const isSampled = ["rl", "distill"].includes(view.text("dataset_type") ?? "");
+  const above = view
+    .texts("model.path")
+    .filter(({ value }) => isSampled && isWritten && window > (catalogue[value]?.context ?? Infinity))
+    .map(({ value }): Remark => ({
+      code: "context_exceeded",
+      path,
+      message: `is ${window}; ${value} reaches ${catalogue[value]?.context} tokens`,
+      hint: `Write ${catalogue[value]?.context} or less.`,
+    }));
+  const turns = view.number("rollout.max_turns") ?? 1;
+  if (turns < 4 || window / turns >= TOKENS_PER_TURN) return above;
+  const message = `${turns} turns share ${window} tokens: ${Math.floor(window / turns)} for each, its tool result included`;
+  return [
+    ...above,
+    { code: "turns_window", severity: "warning", path, message, hint: "Raise it, or lower max_turns." },
+  ];
+}

@@ -1,0 +1,201 @@
+import { BASE, withSection } from "./check.ts";
+
+/** One faulty (or just right) configuration each. Of the form `[what, configuration, findings]`; the numbers are those of the project's list of cases. */
+export const FORM: [string, string, string[]][] = [
+  [
+    "1: group_size 65",
+    withSection("data: { batch_size: 4, group_size: 65 }"),
+    ["out_of_range 1:36 data.group_size"],
+  ],
+  ["2: batch_size 33", withSection("data: { batch_size: 33 }"), ["out_of_range 1:21 data.batch_size"]],
+  ["3: 32 x 64", withSection("data: { batch_size: 32, group_size: 64 }"), []],
+  [
+    "4: save_step 0",
+    withSection("trainer: { num_epochs: 1, save_step: 0 }"),
+    ["save_step_zero 1:38 trainer.save_step"],
+  ],
+  [
+    "4: save_step -2",
+    withSection("trainer: { num_epochs: 1, save_step: -2 }"),
+    ["out_of_range 1:38 trainer.save_step"],
+  ],
+  ["4: save_step -1", withSection("trainer: { num_epochs: 1, save_step: -1 }"), []],
+  [
+    "5: rank 65 of 64",
+    withSection("model: { path: Qwen/Qwen3-30B-A3B, qlora_rank: 65 }"),
+    ["rank_exceeded 1:48 model.qlora_rank"],
+  ],
+  [
+    "5: rank 129 of 128",
+    withSection("model: { path: Qwen/Qwen3-8B, qlora_rank: 129 }"),
+    ["rank_exceeded 1:43 model.qlora_rank"],
+  ],
+  [
+    "5: rank 64 of a list with gpt-oss",
+    withSection("model: { path: [Qwen/Qwen3-8B, openai/gpt-oss-20b], qlora_rank: 64 }"),
+    ["rank_exceeded 1:65 model.qlora_rank"],
+  ],
+  [
+    "6: a model that is not there",
+    withSection("model: { path: Qwen/Qwen3-4B }"),
+    ["model_unknown 1:16 model.path"],
+  ],
+  ["7: a teacher in rl", `${BASE}teacher: { path: Qwen/Qwen3-32B }\n`, ["teacher_unexpected 5:1 teacher"]],
+  ["7: distill without a teacher", withSection("dataset_type: distill"), ["teacher_missing 1:1 teacher"]],
+  [
+    "7: gpt-4o as teacher",
+    `${withSection("dataset_type: distill")}teacher: { path: gpt-4o }\n`,
+    ["teacher_unsupported 5:18 teacher.path"],
+  ],
+  [
+    "8: qlora_rnk",
+    withSection("model:\n  path: Qwen/Qwen3-8B\n  qlora_rnk: 8"),
+    ["unknown_key 3:3 model.qlora_rnk"],
+  ],
+  ["8: trainer.lr", withSection("trainer: { num_epochs: 1, lr: 1e-4 }"), ["unknown_key 1:27 trainer.lr"]],
+  ["10: no trainer", BASE.replace(/trainer.*\n/, ""), ["missing_key 1:1 trainer"]],
+  [
+    "10: no num_epochs",
+    withSection("trainer: { learning_rate: 1e-4 }"),
+    ["missing_key 1:1 trainer.num_epochs"],
+  ],
+  ["11: evals step 0", withSection("evals: [{ eval_id: abc, step: 0 }]"), ["out_of_range 1:31 evals.0.step"]],
+  ["11: evals null", withSection("evals:"), []],
+  ["26: max_turns 0", withSection("rollout: { max_turns: 0 }"), ["out_of_range 1:23 rollout.max_turns"]],
+  [
+    "26: max_billing 0",
+    withSection("trainer: { num_epochs: 1, max_billing: 0 }"),
+    ["out_of_range 1:40 trainer.max_billing"],
+  ],
+  [
+    "26: val_split 1.5",
+    withSection("data: { batch_size: 4, val_split: 1.5 }"),
+    ["out_of_range 1:35 data.val_split"],
+  ],
+  ["34: a list of one model", withSection("model: { path: [Qwen/Qwen3-8B] }"), []],
+  ["36: another train_file", withSection("data: { batch_size: 4, train_file: other.jsonl }"), []],
+  [
+    "39: a fine-tuned teacher",
+    `${withSection("dataset_type: distill")}teacher: { path: 0b0e7a10-1c8e-4a0e-9a63-0123456789ab }\n`,
+    [],
+  ],
+  [
+    "55: 25 turns in 4096 tokens",
+    withSection("rollout: { max_turns: 25, max_context_window: 4096 }"),
+    ["W turns_window 1:47 rollout.max_context_window"],
+  ],
+  [
+    "56: reasoning of a model without",
+    withSection("model: { path: Qwen/Qwen3-4B-Instruct-2507 }") + "rollout: { reasoning_mode: high }\n",
+    ["W reasoning_unsupported 5:28 rollout.reasoning_mode"],
+  ],
+  [
+    "56: xhigh on Qwen",
+    withSection("rollout: { reasoning_mode: xhigh }"),
+    ["reasoning_unsupported 1:28 rollout.reasoning_mode"],
+  ],
+  [
+    "58: learning_rate .inf",
+    withSection("trainer: { num_epochs: 1, learning_rate: .inf }"),
+    ["wrong_type 1:42 trainer.learning_rate"],
+  ],
+  [
+    "58: learning_rate 5",
+    withSection("trainer: { num_epochs: 1, learning_rate: 5 }"),
+    ["out_of_range 1:42 trainer.learning_rate"],
+  ],
+  [
+    "58: a temperature of 9",
+    withSection("evals: [{ eval_id: abc, step: 1, pass1_temp: 9 }]"),
+    ["out_of_range 1:46 evals.0.pass1_temp"],
+  ],
+  [
+    "60: rollout in sft",
+    withSection("dataset_type: sft") + "rollout: { max_turns: 1 }\n",
+    ["W section_ignored 5:1 rollout"],
+  ],
+  [
+    "60: val_split in rl",
+    withSection("data: { batch_size: 4, val_split: 0.1 }"),
+    ["W val_split_ignored 1:35 data.val_split"],
+  ],
+  [
+    "60: val_split 1",
+    withSection("data: { batch_size: 4, val_split: 1.0 }"),
+    ["out_of_range 1:35 data.val_split"],
+  ],
+  [
+    "61: a window above the model's",
+    withSection("rollout: { max_context_window: 1000000 }"),
+    ["context_exceeded 1:32 rollout.max_context_window"],
+  ],
+  [
+    "64: a key in the file",
+    withSection("rollout: { mcp_url: 'https://mcp.exa.ai/?apiKey=sk-12ab34' }"),
+    ["W secret_in_config 1:21 rollout.mcp_url"],
+  ],
+  [
+    "64: a key never filled in",
+    withSection("rollout: { mcp_url: 'https://mcp.exa.ai/?apiKey=YOUR_EXA_API_KEY' }"),
+    ["W secret_placeholder 1:21 rollout.mcp_url"],
+  ],
+  [
+    "66: an internal key",
+    withSection("model: { path: Qwen/Qwen3-8B, _resolvedCheckpointPath: s3://x }"),
+    ["internal_key 1:31 model._resolvedCheckpointPath"],
+  ],
+  ["67: mcp_url []", withSection("rollout: { mcp_url: [] }"), ["out_of_range 1:21 rollout.mcp_url"]],
+  [
+    "67: mcp_url no URL",
+    withSection("rollout: { mcp_url: [tavily] }"),
+    ["mcp_url_invalid 1:22 rollout.mcp_url.0"],
+  ],
+  [
+    "a reasoning model with little room",
+    withSection("rollout: { reasoning_mode: medium, max_context_window: 4096 }"),
+    ["W reasoning_window 1:56 rollout.max_context_window"],
+  ],
+  [
+    "an older key",
+    withSection("rollout: { thinking_mode: hard }"),
+    ["legacy_key 1:12 rollout.thinking_mode"],
+  ],
+  ["an older key at the top", withSection("dataset_id: abc"), ["legacy_key 1:1 dataset_id"]],
+  [
+    "a key of another section",
+    withSection("trainer: { num_epochs: 1, batch_size: 4 }"),
+    ["unknown_key 1:27 trainer.batch_size"],
+  ],
+  [
+    "a teacher with another tokenizer",
+    `${withSection("dataset_type: distill")}teacher: { path: meta-llama/Llama-3.3-70B-Instruct }\n`,
+    ["teacher_unsupported 5:18 teacher.path"],
+  ],
+  [
+    "the student as its teacher",
+    `${withSection("dataset_type: distill")}teacher: { path: Qwen/Qwen3-8B }\n`,
+    ["W teacher_same 5:18 teacher.path"],
+  ],
+  [
+    "a word in place of a number",
+    withSection("data: { batch_size: four }"),
+    ["wrong_type 1:21 data.batch_size"],
+  ],
+  ["half a prompt", withSection("data: { batch_size: 4.5 }"), ["wrong_type 1:21 data.batch_size"]],
+  ["a number in place of a text", withSection("project_name: 123"), ["wrong_type 1:15 project_name"]],
+  ["a date in place of a text", withSection("project_name: 2024-01-01"), ["wrong_type 1:15 project_name"]],
+  ["a kind in capitals", withSection("dataset_type: RL"), ["not_one_of 1:15 dataset_type"]],
+  ["an unknown loss", withSection("algorithm: { loss_fn: pppo }"), ["not_one_of 1:23 algorithm.loss_fn"]],
+  [
+    "a name that launch looks up",
+    withSection("model: { path: gpt2 }"),
+    ["W model_unchecked 1:16 model.path"],
+  ],
+  ["a model of an API", withSection("model: { path: gpt-5-nano }"), ["model_unknown 1:16 model.path"]],
+  ["no model", withSection('model: { path: "" }'), ["model_unknown 1:16 model.path"]],
+  ["no models", withSection("model: { path: [] }"), ["out_of_range 1:16 model.path"]],
+  ["a folder without a model", withSection("model: { path: ./nothing }"), ["model_unknown 1:16 model.path"]],
+  ["a section that holds nothing", withSection("rollout:\n"), []],
+  ["a needed section that holds nothing", withSection("data:\n"), ["wrong_type 1:6 data"]],
+  ["a list in place of a section", withSection("data: [1]"), ["wrong_type 1:7 data"]],
+];
