@@ -29,7 +29,7 @@ const MEMORY = { type: "MEMORY" as const, value: "8192" };
 export const resources: FakeAwsOptions = {
   auto: true,
   clusters: [{ name: CLUSTER, capacityProviders: ["FARGATE", "FARGATE_SPOT"] }],
-  pools: [{ name: SPOT_POOL, instanceType: "g6.xlarge", maxSize: 1, spot: true }],
+  pools: [{ name: SPOT_POOL, instanceType: "g6.xlarge", maxSize: 2, spot: true }],
   queues: [{ name: WORK }, { name: SPOT_POOL, pools: [SPOT_POOL] }],
   taskDefinitions: [
     {
