@@ -1,0 +1,86 @@
+/**
+ * Configuration files: TOML, JSON or YAML, each value with its line and column. What is wrong with a file is a
+ * finding, never an exception.
+ *
+ * @module
+ */
+import { readFileSync } from "node:fs";
+import { extname, resolve as resolvePath } from "node:path";
+import { FileFault, type FileReader, type FileTree } from "./files-fault.ts";
+import type { Finding } from "./types.ts";
+
+/** The bytes of a file by its path as the user gave it. Throws Node's errors. */
+export type ReadBytes = (path: string) => Uint8Array;
+
+/** Enough for any configuration; keeps a wrong path from filling the memory. */
+const MAX_BYTES = 16 * 2 ** 20;
+
+/** By suffix, loaded when a file needs them. */
+const READERS: Record<string, () => Promise<FileReader>> = {
+  ".toml": async () => (await import("./files-toml.ts")).readToml,
+  ".json": async () => (await import("./files-json.ts")).readJson,
+  ".yaml": async () => (await import("./files-yaml.ts")).readYaml,
+  ".yml": async () => (await import("./files-yaml.ts")).readYaml,
+};
+
+export function bytesUnder(cwd: string): ReadBytes {
+  return (path) => readFileSync(resolvePath(cwd, path));
+}
+
+/**
+ * Reads one configuration file.
+ *
+ * @example
+ * const read = await readConfigFile("base.toml", bytesUnder(process.cwd()));
+ * if ("tree" in read) console.log(read.tree.value);
+ */
+export async function readConfigFile(
+  file: string,
+  readBytes: ReadBytes,
+): Promise<{ tree: FileTree } | { finding: Finding }> {
+  const open = READERS[extname(file).toLowerCase()];
+  try {
+    if (!open) {
+      const known = Object.keys(READERS).join(", ");
+      throw new FileFault(`${file} has no known format.`, `The name has to end in one of ${known}.`);
+    }
+    const text = textOf(file, readBytes);
+    return { tree: (await open())(text, file) };
+  } catch (error) {
+    const { message, hint, line, column } = faultOf(error, file);
+    return {
+      finding: { code: "invalid_input", severity: "error", path: "", message, hint, file, line, column },
+    };
+  }
+}
+
+function faultOf(error: unknown, file: string): FileFault {
+  if (error instanceof FileFault) return error;
+  // The one error that every parser has: its stack ends.
+  if (error instanceof RangeError) return new FileFault(`${file} is nested too deeply.`, "Flatten it.");
+  throw error;
+}
+
+function textOf(file: string, readBytes: ReadBytes): string {
+  const bytes = bytesOf(file, readBytes);
+  if (bytes.byteLength > MAX_BYTES)
+    throw new FileFault(`${file} is larger than 16 MiB.`, "Name a configuration file.");
+  try {
+    // The mark at the start that some editors write is no part of the text; the decoder drops it.
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new FileFault(`${file} is not UTF-8 text.`, "Save the file as UTF-8.");
+  }
+}
+
+function bytesOf(file: string, readBytes: ReadBytes): Uint8Array {
+  try {
+    return readBytes(file);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR")
+      throw new FileFault(`There is no file ${file}.`, "Paths are relative to the folder you are in.");
+    if (code === "EISDIR") throw new FileFault(`${file} is a folder.`, "Name a file in it.");
+    throw new FileFault(`${file} cannot be read: ${message}.`, "Check its permissions.");
+  }
+}
