@@ -31,6 +31,12 @@ module.exports = {
       "adapters are wired up in the entries",
     ),
     rule(
+      "homes-apart",
+      { path: "^functions/(aws|lambda)/" },
+      { path: "^functions/local/" },
+      "what both homes share is in functions/system",
+    ),
+    rule(
       "engine-only-schema",
       { path: "^engine/" },
       { path: "^(sdk|functions|infra)/", pathNot: "^sdk/schema/" },

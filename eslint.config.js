@@ -7,7 +7,7 @@ export default tseslint.config(
       ".cache/**",
       "**/node_modules/**",
       "scripts/*.mjs",
-      "infra/*.mjs",
+      "infra/**/*.mjs",
       "bench/peers/**",
       "eslint.config.js",
       ".dependency-cruiser.cjs",
@@ -38,6 +38,7 @@ export default tseslint.config(
     ignores: [
       "functions/pages/client/**",
       "functions/local/**",
+      "functions/system/**",
       "functions/aws/**",
       "functions/lambda/**",
       "functions/node.ts",

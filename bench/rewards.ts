@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { FileBlobs } from "../functions/local/file-blobs.ts";
 import { FileSecrets } from "../functions/local/file-secrets.ts";
 import { SqliteStore } from "../functions/local/sqlite-store.ts";
-import { systemClock } from "../functions/local/system-clock.ts";
+import { systemClock } from "../functions/system/system-clock.ts";
 import { createWorkerdIsolates } from "../functions/local/workerd-isolates/index.ts";
 import { judgeRows } from "../functions/user-code/judge.ts";
 import { preflightRewards } from "../functions/user-code/preflight.ts";

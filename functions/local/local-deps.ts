@@ -6,15 +6,16 @@ import type { ContainerKind } from "../ports/containers.ts";
 import { FileBlobs } from "./file-blobs.ts";
 import { fileScratch } from "./file-scratch.ts";
 import { FileSecrets } from "./file-secrets.ts";
-import { createJsonLog, openLogFile } from "./json-log.ts";
+import { createJsonLog } from "../system/json-log.ts";
+import { openLogFile } from "./log-file.ts";
 import { packageVersion } from "./package-version.ts";
 import { localPricing } from "./pricing.ts";
 import { ProcessContainers } from "./process-containers.ts";
 import { createRedactor } from "../secrets/redactor.ts";
 import { SqliteStore } from "./sqlite-store.ts";
-import { systemClock } from "./system-clock.ts";
+import { systemClock } from "../system/system-clock.ts";
 import { containerEnvironment } from "./container-environment.ts";
-import { systemIds } from "./system-ids.ts";
+import { systemIds } from "../system/system-ids.ts";
 
 export interface LocalDepsOptions {
   home: string;

@@ -6,7 +6,7 @@ import type { Deps } from "../../functions/deps.ts";
 import { FileBlobs } from "../../functions/local/file-blobs.ts";
 import { FileSecrets } from "../../functions/local/file-secrets.ts";
 import { SqliteStore } from "../../functions/local/sqlite-store.ts";
-import { systemIds } from "../../functions/local/system-ids.ts";
+import { systemIds } from "../../functions/system/system-ids.ts";
 import type { Blobs } from "../../functions/ports/blobs.ts";
 import type { Isolates } from "../../functions/ports/isolates.ts";
 import type { ContainerState } from "../../functions/ports/containers.ts";

@@ -1,6 +1,6 @@
 import { createControlPlane, type ControlPlane } from "../../functions/app.ts";
 import type { Deps } from "../../functions/deps.ts";
-import { systemIds } from "../../functions/local/system-ids.ts";
+import { systemIds } from "../../functions/system/system-ids.ts";
 import type { Clock } from "../../functions/ports/clock.ts";
 import type { Store } from "../../functions/ports/store.ts";
 import { sha256Of } from "../../functions/records/hash.ts";

@@ -1,9 +1,9 @@
 import { DEFAULT_LIFETIME_MS } from "../../cost/lifetime.ts";
 import type { Deps, Shared } from "../../deps.ts";
-import { createJsonLog } from "../../local/json-log.ts";
-import { awsPricing } from "../../local/pricing.ts";
-import { systemClock } from "../../local/system-clock.ts";
-import { systemIds } from "../../local/system-ids.ts";
+import { createJsonLog } from "../../system/json-log.ts";
+import { awsPricing } from "../pricing.ts";
+import { systemClock } from "../../system/system-clock.ts";
+import { systemIds } from "../../system/system-ids.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { Containers } from "../../ports/containers.ts";
 import type { Isolates } from "../../ports/isolates.ts";

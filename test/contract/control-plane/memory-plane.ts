@@ -1,5 +1,5 @@
 import { createControlPlane, type ControlPlane } from "../../../functions/app.ts";
-import { systemIds } from "../../../functions/local/system-ids.ts";
+import { systemIds } from "../../../functions/system/system-ids.ts";
 import { sha256Of } from "../../../functions/records/hash.ts";
 import { fakeClock } from "../../fakes/clock.ts";
 import { fakeContainers } from "../../fakes/containers.ts";

@@ -1,20 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
+import { localPricing } from "../../../functions/local/pricing.ts";
 import { hardware } from "../../../sdk/schema/hardware.ts";
-import { SHIPPED_PRICES } from "../../../functions/cost/prices.ts";
-import { awsPricing, localPricing } from "../../../functions/local/pricing.ts";
 
 const T4 = hardware.parse({ gpu: "T4" });
-
-function fileOf(content: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "spotter-prices-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, "mine.json");
-  writeFileSync(path, content);
-  return path;
-}
 
 describe("one machine", () => {
   it("costs what its owner says, by default nothing", () => {
@@ -22,26 +10,5 @@ describe("one machine", () => {
     expect(localPricing({ SPOTTER_HOURLY_USD: "0.35" }).priceOf(undefined).hourlyUsd).toBe(0.35);
     for (const wrong of ["free", "-1", "Infinity"])
       expect(() => localPricing({ SPOTTER_HOURLY_USD: wrong })).toThrow(/SPOTTER_HOURLY_USD is/);
-  });
-});
-
-describe("AWS", () => {
-  it("prices by region, and by a list of one's own", () => {
-    expect(awsPricing({ AWS_REGION: "eu-west-1" }).priceOf(T4).hourlyUsd).toBeGreaterThan(
-      awsPricing({}).priceOf(T4).hourlyUsd,
-    );
-    const mine = structuredClone(SHIPPED_PRICES);
-    Object.assign(mine.regions["us-east-1"]?.onDemandUsd ?? {}, { "g4dn.xlarge": 2 });
-    const environment = { SPOTTER_PRICES_FILE: fileOf(JSON.stringify(mine)) };
-    expect(awsPricing(environment).priceOf(T4)).toMatchObject({ instance: "g4dn.xlarge", hourlyUsd: 2.0219 });
-  });
-
-  it.each([
-    ["{", /cannot be read/],
-    ['{ "date": "today" }', /date: must be a date[^]*regions/],
-  ])("says what is wrong with a list: %s", (content, message) => {
-    expect(() => awsPricing({ SPOTTER_PRICES_FILE: fileOf(content) })).toThrow(
-      expect.objectContaining({ code: "invalid_input", message: expect.stringMatching(message) as string }),
-    );
   });
 });

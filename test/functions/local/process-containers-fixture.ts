@@ -3,7 +3,7 @@ import {
   ProcessContainers,
   type ProcessContainersOptions,
 } from "../../../functions/local/process-containers.ts";
-import { systemClock } from "../../../functions/local/system-clock.ts";
+import { systemClock } from "../../../functions/system/system-clock.ts";
 
 const program = new URL("../../fixtures/local/container.ts", import.meta.url);
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { createControl, type Control } from "../../../functions/control.ts";
 import type { Deps } from "../../../functions/deps.ts";
 import { DynamoStore } from "../../../functions/aws/dynamo-store.ts";
-import { systemClock } from "../../../functions/local/system-clock.ts";
+import { systemClock } from "../../../functions/system/system-clock.ts";
 import { createAutoscaler } from "../../../functions/autoscaler/autoscaler.ts";
 import { changeEndpoint, endpointKey } from "../../../functions/endpoints/records.ts";
 import { startDynamo, type FakeDynamo } from "../../fakes/dynamo.ts";

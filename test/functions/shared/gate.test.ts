@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createSharedGate, INDEX_LAG_MS, MARK_LIVES_MS } from "../../../functions/records/shared-gate.ts";
 import type { Endpoint } from "../../../sdk/schema/endpoint.ts";
-import { systemIds } from "../../../functions/local/system-ids.ts";
+import { systemIds } from "../../../functions/system/system-ids.ts";
 import type { Store } from "../../../functions/ports/store.ts";
 import { sharedWorld } from "../../fakes/shared-planes.ts";
 

@@ -1,7 +1,7 @@
 import { vi } from "vitest";
 import { createControlPlane, type ControlPlane } from "../../../../functions/app.ts";
 import type { Deps } from "../../../../functions/deps.ts";
-import { systemIds } from "../../../../functions/local/system-ids.ts";
+import { systemIds } from "../../../../functions/system/system-ids.ts";
 import type { Store } from "../../../../functions/ports/store.ts";
 import { sha256Of } from "../../../../functions/records/hash.ts";
 import type { Endpoint } from "../../../../sdk/schema/endpoint.ts";

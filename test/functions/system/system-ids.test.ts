@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { systemIds } from "../../../functions/local/system-ids.ts";
+import { systemIds } from "../../../functions/system/system-ids.ts";
 
 it("makes ids that are unique and sort in the order they were made", () => {
   const ids = systemIds();

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, expect, it, vi } from "vitest";
-import { systemClock } from "../../../functions/local/system-clock.ts";
+import { systemClock } from "../../../functions/system/system-clock.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -20,7 +20,7 @@ it("tells the time and calls back once", () => {
 });
 
 it("does not keep a process alive", async () => {
-  const module = new URL("../../../functions/local/system-clock.ts", import.meta.url).href;
+  const module = new URL("../../../functions/system/system-clock.ts", import.meta.url).href;
   const script = `import { systemClock } from ${JSON.stringify(module)}; systemClock().after(60_000, () => {});`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "inherit" });
   expect(await once(child, "exit")).toEqual([0, null]);
