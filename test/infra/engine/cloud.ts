@@ -89,7 +89,12 @@ const MAKERS: Record<string, Maker> = {
   "aws:ec2/routeTable:RouteTable": byId("rtb-", "route-table"),
   "aws:ec2/securityGroup:SecurityGroup": byId("sg-", "security-group"),
   "aws:ec2/subnet:Subnet": byId("subnet-", "subnet"),
-  "aws:ec2/vpc:Vpc": byId("vpc-", "vpc"),
+  "aws:ec2/vpc:Vpc": (named) => ({
+    ...byId("vpc-", "vpc")(named),
+    ...(named.inputs["assignGeneratedIpv6CidrBlock"] === true && {
+      ipv6CidrBlock: "2a05:d014:1234:5600::/56",
+    }),
+  }),
   "aws:ec2/vpcEndpoint:VpcEndpoint": byId("vpce-", "vpc-endpoint"),
   "aws:ecs/capacityProvider:CapacityProvider": byArn("ecs", "capacity-provider/"),
   "aws:ecs/cluster:Cluster": byArn("ecs", "cluster/"),
