@@ -32,7 +32,7 @@ const JUDGING_S = 60;
 const LONGEST_S = 900;
 
 /** What models are asked by. */
-const GATEWAY_CHAT = ["/v1*", "/tokenize", "/detokenize", "/ui/api/chat"] as const;
+const GATEWAY_CHAT = ["/v1*", "/tokenize", "/detokenize", "/healthz", "/ui/api/chat"] as const;
 
 /** What a gateway container answers: chat, streams of events, and the metrics of both. */
 export const GATEWAY_PATHS: readonly string[] = [...GATEWAY_CHAT, "/runs/*/events/stream", "/metrics"];
