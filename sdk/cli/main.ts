@@ -4,6 +4,7 @@ import { createContext, printJson, type CliContext, type CliStreams } from "./co
 import { readHidden } from "./read-hidden.ts";
 import { createProgram } from "./program.ts";
 import { printable } from "./render/visible.ts";
+import { Told } from "./told.ts";
 
 /** Exit codes: done, failed, bad input, interrupted. */
 const DONE = 0;
@@ -34,6 +35,7 @@ export async function main(words: readonly string[], streams: Partial<CliStreams
     return DONE;
   } catch (error) {
     if (context.signal.aborted) return INTERRUPTED;
+    if (error instanceof Told) return error.exitCode;
     return report(context, error, args.includes("--json"));
   } finally {
     process.removeListener("SIGINT", onInterrupt);

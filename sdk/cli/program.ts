@@ -5,6 +5,7 @@ import { datasetCommand } from "./commands/dataset.ts";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
 import { cleanupCommand } from "./commands/cleanup.ts";
 import { devCommand } from "./commands/dev.ts";
+import { doctorCommand } from "./commands/doctor.ts";
 import { downCommand } from "./commands/down.ts";
 import { endpointCommand } from "./commands/endpoint.ts";
 import { evalCommand } from "./commands/eval.ts";
@@ -51,6 +52,7 @@ const COMMANDS: Record<string, ((context: CliContext) => Command)[]> = {
   ],
   "A project folder:": [validateCommand],
   "This machine:": [upCommand, downCommand, statusCommand, openCommand],
+  "AWS:": [doctorCommand],
   "Access:": [keyCommand, secretCommand, webhookCommand],
   "State:": [cleanupCommand, backupCommand, restoreCommand],
   "Help:": [versionCommand],

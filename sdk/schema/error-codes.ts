@@ -79,6 +79,7 @@ export const ERROR_CODES = {
   aws_denied: "system", // the role, or its credentials, may not do this
   aws_resource_missing: "system", // a bucket, table or cluster of the stack is not there
   aws_unreachable: "system", // no answer from AWS, or only server errors
+  deploy_failed: "system", // Pulumi could not make, change or destroy a stack
   version_mismatch: "system", // SDK and daemon of different versions, and the daemon is busy
   timeout: "system",
   internal: "system",

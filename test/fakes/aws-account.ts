@@ -137,7 +137,7 @@ function taggingHandlers(resources: Tagged[]): Handlers {
       const input = { TagFilters, ResourceTypeFilters } as tagging.GetResourcesInput;
       const all = resources.filter((each) => isAskedFor(each, input));
       const from = Number(PaginationToken ?? 0) || 0;
-      const to = from + (ResourcesPerPage);
+      const to = from + ResourcesPerPage;
       return {
         PaginationToken: to < all.length ? String(to) : "",
         ResourceTagMappingList: all.slice(from, to).map(({ arn, tags }) => ({

@@ -1,0 +1,51 @@
+/**
+ * What a stack of some settings comes to, before Pulumi does anything: `node infra/preflight.ts SETTINGS` prints one
+ * JSON object, `{ plan }`, or `{ findings }` with all that is wrong with the settings. `spotter doctor` and
+ * `spotter deploy` check the account against the plan.
+ *
+ * @example
+ * node infra/preflight.ts '{ "spotter:gateway": "lambda" }'
+ * @module
+ */
+import { fileURLToPath } from "node:url";
+import { stackConfig, type GpuClass } from "./config.ts";
+import { idleCosts, type IdleCost } from "./config/costs.ts";
+import { checkSettings, type Finding } from "./config/findings.ts";
+
+export interface Plan {
+  removal: "retain" | "destroy";
+  gateway: "fargate" | "lambda";
+  /** Classes with a pool of their own; nodes of one training are a class that starts all at once. */
+  gpuClasses: (Pick<GpuClass, "name" | "instanceTypes" | "vCpus" | "maxInstances" | "spot"> & {
+    atOnce: number;
+  })[];
+  maxCpuTasks: number;
+  idleCosts: IdleCost[];
+}
+
+const NAMESPACE = "spotter:";
+
+/** @param texts Settings as Pulumi keeps them, such as `spotter:gateway`; those of others are left alone. */
+export function planOf(texts: Readonly<Record<string, string>>): { plan: Plan } | { findings: Finding[] } {
+  const own = Object.entries(texts).filter(([key]) => key.startsWith(NAMESPACE));
+  const named = own.map(([key, text]): [string, string] => [key.slice(NAMESPACE.length), text]);
+  const { settings, findings } = checkSettings(Object.fromEntries(named));
+  if (settings === undefined) return { findings };
+  const config = stackConfig(settings);
+  const { removal, gateway, maxCpuTasks, multiNode } = config;
+  const pools = config.gpuClasses.map((each) => pooled(each, 1));
+  const nodes = multiNode === null ? [] : [pooled(multiNode.gpuClass, multiNode.maxNodes)];
+  return {
+    plan: { removal, gateway, gpuClasses: [...pools, ...nodes], maxCpuTasks, idleCosts: idleCosts(config) },
+  };
+}
+
+function pooled({ name, instanceTypes, vCpus, maxInstances, spot }: GpuClass, atOnce: number) {
+  const shown = atOnce > 1 ? `${atOnce} nodes of ${name}` : name;
+  return { name: shown, instanceTypes, vCpus, maxInstances, spot, atOnce };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const texts = JSON.parse(process.argv[2] ?? "{}") as Record<string, string>;
+  process.stdout.write(`${JSON.stringify(planOf(texts))}\n`);
+}

@@ -1,0 +1,179 @@
+import { describe, expect, it } from "vitest";
+import { awsFailure } from "../../../../sdk/cli/aws/aws-failure.ts";
+import {
+  credentialsCheck,
+  nodeCheck,
+  offersCheck,
+  pulumiCheck,
+  regionCheck,
+  stackCheck,
+} from "../../../../sdk/cli/aws/checks.ts";
+import type { StackPlan } from "../../../../sdk/cli/aws/plan.ts";
+import { quotaCheck, quotaNeeds } from "../../../../sdk/cli/aws/quotas.ts";
+import { SpotterError } from "../../../../sdk/schema/errors.ts";
+import { PLAN } from "../../../fakes/pulumi.ts";
+
+const REGION = "eu-central-1";
+const plan = (changes: Partial<StackPlan> = {}) => ({ ...(PLAN as StackPlan), ...changes });
+const pool = (changes: Partial<StackPlan["gpuClasses"][number]> = {}) => ({
+  ...{ name: "L4:1", instanceTypes: ["g6.xlarge"], vCpus: 4, maxInstances: 2, atOnce: 1, spot: false },
+  ...changes,
+});
+const denied = { error: new SpotterError("aws_denied", "no", { hint: "ask your admin" }) };
+const named = (name: string) => Object.assign(new Error("said"), { name });
+
+describe("the quotas that a stack meets", () => {
+  it("are those of its GPU families, on demand and spot apart, and of Fargate", () => {
+    const classes = [
+      pool({ spot: true }),
+      pool({ name: "A100-40GB:8", instanceTypes: ["p4d.24xlarge"], vCpus: 96, spot: true }),
+      pool({ name: "H100:1", instanceTypes: ["p5.4xlarge"], vCpus: 16, maxInstances: 1, spot: true }),
+      pool({ name: "2 nodes of H100:8", instanceTypes: ["p5.48xlarge"], vCpus: 192, atOnce: 2 }),
+    ];
+    const needs = quotaNeeds(plan({ gpuClasses: classes }));
+    const shown = needs.map(({ service, code, users }) => [
+      service,
+      code,
+      users.map(({ least, most }) => [least, most]),
+    ]);
+    expect(shown).toEqual([
+      ["ec2", "L-DB2E81BA", [[4, 8]]],
+      ["ec2", "L-3819A6DF", [[4, 8]]],
+      [
+        "ec2",
+        "L-417A185B",
+        [
+          [96, 192],
+          [16, 16],
+          [384, 384],
+        ],
+      ],
+      ["ec2", "L-7212CCBC", [[96, 192]]],
+      ["ec2", "L-C4BD4855", [[16, 16]]],
+      [
+        "fargate",
+        "L-3032A538",
+        [
+          [4, 32],
+          [1, 1],
+        ],
+      ],
+    ]);
+  });
+
+  it("fail where something cannot start once, warn where not all fits, and say what to ask for", () => {
+    const [need] = quotaNeeds(plan({ gpuClasses: [pool()] }));
+    if (need === undefined) throw new Error("no need");
+    expect(quotaCheck(need, REGION, { value: 0 })).toEqual({
+      check: "quota",
+      status: "failed",
+      message:
+        "Running On-Demand G and VT instances (L-DB2E81BA) is 0 vCPUs: L4:1 needs 4 to start once; " +
+        "all that the settings allow is 8 (L4:1: 8).",
+      remedy:
+        "aws service-quotas request-service-quota-increase --service-code ec2 --quota-code L-DB2E81BA " +
+        "--desired-value 8 --region eu-central-1",
+    });
+    expect(quotaCheck(need, REGION, { value: 4 })).toMatchObject({ status: "warning" });
+    expect(quotaCheck(need, REGION, { value: 8 })).toMatchObject({ status: "ok" });
+    expect(quotaCheck(need, REGION, { value: undefined })).toMatchObject({ status: "warning" });
+    expect(quotaCheck(need, REGION, denied)).toMatchObject({ status: "warning", remedy: "ask your admin" });
+  });
+
+  it("do not stop an update: pools begin empty", () => {
+    const checks = quotaNeeds(plan()).map((need) => quotaCheck(need, REGION, { value: 0 }));
+    expect(checks.map(({ status, stopsUpdate }) => [status, stopsUpdate])).toEqual(
+      checks.map(() => ["failed", undefined]),
+    );
+  });
+
+  it("are told where no code is known", () => {
+    const b200 = pool({ name: "B200:8", instanceTypes: ["p6-b200.48xlarge"], vCpus: 192, spot: true });
+    const spot = quotaNeeds(plan({ gpuClasses: [b200] })).find(({ code }) => code === undefined);
+    if (spot === undefined) throw new Error("no need");
+    expect(quotaCheck(spot, REGION, { value: undefined })).toMatchObject({
+      status: "warning",
+      remedy: expect.stringContaining("servicequotas/home") as string,
+    });
+  });
+});
+
+describe("checks before a stack is made", () => {
+  it("know which Node and which Pulumi will do", () => {
+    const ofNode = (value: string) => nodeCheck({ value }).status;
+    expect(["v22.18.9", "v20.20.0", "v22.19.0", "v24.1.0"].map(ofNode)).toEqual([
+      "failed",
+      "failed",
+      "ok",
+      "ok",
+    ]);
+    const ofPulumi = (value: string) => pulumiCheck({ value }).status;
+    expect(["v3.199.0", "v2.9.0", "v3.200.0", "3.265.0", "v4.0.0"].map(ofPulumi)).toEqual([
+      ...["failed", "failed", "ok", "ok", "ok"],
+    ]);
+  });
+
+  it("know a region that is missing, wrong, or not enabled", () => {
+    const ok = regionCheck(REGION, { value: "opt-in-not-required" });
+    const bad = [
+      regionCheck(undefined, { value: undefined }),
+      regionCheck("mars-1", { value: undefined }),
+      regionCheck("af-south-1", { value: "not-opted-in" }),
+      regionCheck(REGION, denied),
+    ];
+    expect([ok, regionCheck("af-south-1", { value: "opted-in" })].map(({ status }) => status)).toEqual([
+      "ok",
+      "ok",
+    ]);
+    expect(bad.map(({ status, stopsUpdate }) => [status, stopsUpdate])).toEqual(
+      bad.map(() => ["failed", true]),
+    );
+    expect(bad.every(({ remedy }) => remedy !== undefined)).toBe(true);
+  });
+
+  it("count the zones that offer a class", () => {
+    const at = (...zones: string[]) =>
+      offersCheck(pool(), REGION, { value: zones.map((zone) => ({ type: "g6.xlarge", zone })) }).status;
+    expect([at(), at("a"), at("a", "b"), at("a", "a")]).toEqual(["failed", "warning", "ok", "warning"]);
+    expect(offersCheck(pool(), REGION, { value: [{ type: "g5.xlarge", zone: "a" }] }).status).toBe("failed");
+    expect(offersCheck(pool(), REGION, denied).status).toBe("warning");
+  });
+
+  it("know a name that is taken from one's own, and from data that was kept", () => {
+    const tags = { "spotter:stack": "dev" };
+    const bucket = { arn: "arn:aws:s3:::data-1", tags };
+    const lambda = { arn: `arn:aws:lambda:${REGION}:123456789012:function:a`, tags };
+    const status = (value: (typeof bucket)[], isKnown?: boolean) => {
+      const check = stackCheck("dev", REGION, { value }, isKnown);
+      return [check.status, check.stopsUpdate ?? false];
+    };
+    expect(status([], false)).toEqual(["ok", false]);
+    expect(status([bucket, lambda], true)).toEqual(["ok", false]);
+    expect(status([bucket], false)).toEqual(["warning", false]);
+    expect(status([bucket, lambda], false)).toEqual(["failed", true]);
+    expect(status([bucket, lambda])).toEqual(["warning", false]);
+  });
+
+  it("say what to do about each failure of AWS", () => {
+    const call = { what: "Asking", needs: "x:Y" };
+    const told = (error: unknown) => {
+      const { code, hint = "" } = awsFailure(error, call);
+      return [code, hint];
+    };
+    const login = expect.stringContaining("aws sso login") as string;
+    expect(told(named("CredentialsProviderError"))).toEqual(["aws_denied", login]);
+    expect(told(named("ExpiredToken"))).toEqual(["aws_denied", login]);
+    expect(told(named("AccessDeniedException"))).toEqual(["aws_denied", "The credentials need x:Y."]);
+    expect(told(new Error("Region is missing"))).toEqual([
+      "invalid_input",
+      expect.stringContaining("--region"),
+    ]);
+    expect(told(named("ThrottlingException"))[0]).toBe("aws_throttled");
+    expect(told(Object.assign(new Error("gone"), { code: "ECONNREFUSED" }))[0]).toBe("aws_unreachable");
+    expect(told(named("SomethingElse"))[0]).toBe("internal");
+    expect(credentialsCheck({ error: awsFailure(named("ExpiredToken"), call) })).toMatchObject({
+      status: "failed",
+      remedy: login,
+    });
+  });
+});
