@@ -1,0 +1,50 @@
+import type { ConfigView } from "./config-view.ts";
+import type { Remark } from "./finding.ts";
+
+/** Optimizer steps of a whole training; the last batch of an epoch may be smaller. */
+export function totalSteps(rows: number, view: ConfigView): number | undefined {
+  const batch = view.number("data.batch_size");
+  const epochs = view.number("trainer.num_epochs");
+  if (batch === undefined || epochs === undefined) return undefined;
+  return Math.ceil(trainRows(rows, view) / batch) * epochs;
+}
+
+/** Rows that are learnt from, where a share of them is held out. */
+export function trainRows(rows: number, view: ConfigView): number {
+  const kind = view.text("dataset_type");
+  const isSplit = kind === "sft" || kind === "midtrain";
+  return rows - (isSplit ? Math.floor(rows * (view.number("data.val_split") ?? 0)) : 0);
+}
+
+/** What of config.yml does not fit the number of rows. */
+export function sizeRules(rows: number, view: ConfigView): Remark[] {
+  const batch = view.number("data.batch_size") ?? 1;
+  if (rows < batch)
+    return [
+      {
+        code: "rows_few",
+        path: ["data", "batch_size"],
+        message: `is ${batch}; ${view.text("data.train_file") ?? "the file"} has ${rows} ${rows === 1 ? "row" : "rows"}`,
+        hint: `Write ${rows} or less, or add rows.`,
+      },
+    ];
+  const steps = totalSteps(rows, view);
+  if (steps === undefined) return [];
+  const remarks: Remark[] = [];
+  const late = (path: (string | number)[], value: unknown, what: string) => {
+    if (typeof value !== "number" || value <= steps) return;
+    remarks.push({
+      code: "steps_short",
+      severity: "warning",
+      path,
+      message: `is ${value}; the training has ${steps} steps, so ${what}`,
+      hint: `Write ${Math.max(1, Math.floor(steps / 2))}, or train for longer.`,
+    });
+  };
+  late(["trainer", "save_step"], view.number("trainer.save_step"), "it saves at the end only");
+  view.list("evals").forEach((each, index) => {
+    const { step } = (each ?? {}) as { step?: unknown };
+    late(["evals", index, "step"], step, "this eval never runs");
+  });
+  return remarks;
+}
