@@ -14,7 +14,7 @@ import { countEntries, queryEntries, queryPartition } from "./dynamo-store/queri
 import { appendBatch, deleteStream, readStream } from "./dynamo-store/streams.ts";
 import { Table, type TableOptions } from "./dynamo-store/table.ts";
 
-export interface DynamoStoreOptions extends TableOptions {
+interface DynamoStoreOptions extends TableOptions {
   /** Default: {@link INDEX_SLOTS}. */
   indexSlots?: IndexSlots;
 }

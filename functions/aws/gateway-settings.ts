@@ -17,7 +17,7 @@ const schema = z.object({
   SPOTTER_DRAIN_FINISH_MS: z._default(whole(MAX_DRAIN_MS), DRAIN_TIMES.finishMs),
 });
 
-export interface GatewaySettings extends GatewayOptions {
+interface GatewaySettings extends GatewayOptions {
   holds: Holds;
 }
 

@@ -13,7 +13,7 @@ import { MultipartUpload } from "./s3-blobs/multipart-upload.ts";
 import { MAX_PARTS, MAX_PUT_BYTES, PART_BYTES, partsOf } from "./s3-blobs/parts.ts";
 import { readObject } from "./s3-blobs/read-object.ts";
 
-export interface S3BlobsOptions extends BucketOptions {
+interface S3BlobsOptions extends BucketOptions {
   /** What others put by URL in one request. Default: 5 GiB, what S3 takes. */
   maxPutBytes?: number;
 }

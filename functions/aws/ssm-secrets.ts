@@ -5,7 +5,7 @@ import { createRedactor, type Redactor } from "../secrets/redactor.ts";
 import { checkSecretName, isSecretName, missingSecret } from "../secrets/secret-name.ts";
 import { ParameterStore, type ParameterStoreOptions } from "./ssm-secrets/parameter-store.ts";
 
-export interface SsmSecretsOptions extends ParameterStoreOptions {
+interface SsmSecretsOptions extends ParameterStoreOptions {
   /** Name of the stack: secrets are parameters below `/<stack>/secrets/`. */
   stack: string;
   clock: Pick<Clock, "now">;

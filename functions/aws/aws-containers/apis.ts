@@ -22,7 +22,7 @@ export interface EcsApi {
   ): Promise<Ecs.UpdateContainerInstancesStateCommandOutput>;
 }
 
-export interface BatchApi {
+interface BatchApi {
   submitJob(input: Batch.SubmitJobCommandInput): Promise<Batch.SubmitJobCommandOutput>;
   terminateJob(input: Batch.TerminateJobCommandInput): Promise<Batch.TerminateJobCommandOutput>;
   listJobs(input: Batch.ListJobsCommandInput): Promise<Batch.ListJobsCommandOutput>;
@@ -42,7 +42,7 @@ export interface AutoScalingApi {
   ): Promise<AutoScaling.TerminateInstanceInAutoScalingGroupCommandOutput>;
 }
 
-export interface Ec2Api {
+interface Ec2Api {
   terminateInstances(input: Ec2.TerminateInstancesCommandInput): Promise<Ec2.TerminateInstancesCommandOutput>;
 }
 
@@ -55,7 +55,7 @@ export interface AwsApis {
   ec2(): Promise<Ec2Api>;
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   region?: string;
   endpoint?: string;
   /** Absent: the role of the function, or the environment. */

@@ -53,7 +53,7 @@ const jobChange = z.object({
 });
 const spotWarning = z.object({ "instance-id": z.string().check(z.regex(/^i-[0-9a-f]{8,32}$/)) });
 
-export type Heard =
+type Heard =
   | { type: "task"; change: TaskChange }
   | { type: "job"; job: JobDetail & { jobId: string } }
   | { type: "spot"; instanceId: string };

@@ -3,7 +3,7 @@ import type { ContainerKind } from "../../ports/containers.ts";
 import { sha256Of } from "../../records/hash.ts";
 
 /** Tags on everything that is started. */
-export const TAG = {
+const TAG = {
   stack: "spotter:stack",
   job: "spotter:job",
   kind: "spotter:kind",

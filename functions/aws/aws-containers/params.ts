@@ -2,10 +2,10 @@ import type { GpuClass, Hardware } from "../../../sdk/schema/hardware.ts";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 
 /** What a container runs on: a processor alone, or the class of its GPUs. */
-export type HardwareClass = "cpu" | GpuClass;
+type HardwareClass = "cpu" | GpuClass;
 
 /** Where replicas of one hardware class run. */
-export interface ServeTarget {
+interface ServeTarget {
   /** Family, family:revision or ARN. Its `stopTimeout` is the grace of a stop: ECS takes no other. */
   taskDefinition: string;
   /** On-demand capacity provider: of an auto scaling group for GPUs, `FARGATE` for a processor. */
@@ -19,7 +19,7 @@ export interface ServeTarget {
 }
 
 /** Where runs and evals of one hardware class run. */
-export interface WorkTarget {
+interface WorkTarget {
   /** Name, name:revision or ARN. It should have no retry strategy of its own: see docs/decisions/0006. */
   jobDefinition: string;
   jobQueue: string;

@@ -8,7 +8,7 @@ import { chosen, type Platform } from "./platform.ts";
 import { notStartedReason, STOPPED, tellsOfBrokenGpu } from "./reasons.ts";
 import { Sightings, type View } from "./sightings.ts";
 
-export interface PlatformOptions {
+interface PlatformOptions {
   apis: AwsApis;
   clock: Clock;
   log: Log;

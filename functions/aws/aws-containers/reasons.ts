@@ -39,7 +39,7 @@ export const STOPPED = {
 } as const;
 
 /** How a container ended, as both services tell it. */
-export interface Ending {
+interface Ending {
   exitCode: number | null;
   /** What the service says, widest first: of the task or job, then of its container. */
   words: string[];

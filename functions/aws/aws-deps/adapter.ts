@@ -20,7 +20,7 @@ const common = {
   SPOTTER_LOG_LEVEL: z._default(z.enum(["debug", "info", "warn", "error"]), "info"),
 };
 
-export type CommonSettings = z.infer<z.ZodMiniObject<typeof common>>;
+type CommonSettings = z.infer<z.ZodMiniObject<typeof common>>;
 type Shape = Readonly<Record<string, z.ZodMiniType>>;
 
 /** What an adapter gets besides its own variables. */

@@ -12,7 +12,7 @@ export interface IsolateSweepMemory {
   marker?: string;
 }
 
-export interface IsolateSweepParams {
+interface IsolateSweepParams {
   stack: string;
   clock: Pick<Clock, "now">;
   log: Pick<Log, "info" | "warn" | "error">;

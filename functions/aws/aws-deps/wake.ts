@@ -4,7 +4,7 @@ import type { AdapterContext } from "./adapter.ts";
 
 type Wakeable = Parameters<Shared["wake"]>[0];
 
-export interface Wake {
+interface Wake {
   /** Asks for a look soon, at once. What is asked while that is on its way is one more. */
   wake(what: Wakeable): void;
   /** Resolves when all asking is done: what a function has begun stands still once it has answered. */

@@ -5,7 +5,7 @@ import type { Item } from "./table.ts";
 
 /** The table has three indexes, so a document is in at most three at a time. */
 export const SLOTS = ["index1", "index2", "index3"] as const;
-export type Slot = (typeof SLOTS)[number];
+type Slot = (typeof SLOTS)[number];
 export type IndexSlots = Readonly<Record<string, Slot>>;
 
 /**

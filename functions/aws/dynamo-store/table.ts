@@ -156,7 +156,7 @@ export class Table {
   }
 }
 
-export function keyItem({ pk, sk }: ItemKey): { pk: AttributeValue; sk: AttributeValue } {
+function keyItem({ pk, sk }: ItemKey): { pk: AttributeValue; sk: AttributeValue } {
   return { pk: { S: pk }, sk: { S: sk } };
 }
 

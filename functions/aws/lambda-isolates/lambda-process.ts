@@ -12,7 +12,7 @@ import type { LambdaContext } from "./params.ts";
 /** What Lambda may take for itself before and after user code: a cold start, its network, a busy region. */
 const SERVICE_MS = 20_000;
 
-export interface LambdaProcessParams extends Pick<StartParams, "code" | "bundle" | "onOutput"> {
+interface LambdaProcessParams extends Pick<StartParams, "code" | "bundle" | "onOutput"> {
   name: string;
   context: LambdaContext;
 }

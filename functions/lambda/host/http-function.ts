@@ -23,7 +23,7 @@ const door = {
   SPOTTER_ORIGIN_SECRET: z.string().check(z.minLength(32)),
 };
 
-export interface HttpFunctionParams extends Omit<PlaneParams, "wake"> {
+interface HttpFunctionParams extends Omit<PlaneParams, "wake"> {
   /** Its routes; health is answered by every function. */
   routes: (control: Control) => Route[];
   /** A stream of events ends after this long; whoever reads it comes again and goes on. */

@@ -3,7 +3,7 @@ import type { Control } from "../../control.ts";
 import { isGatewayPath } from "../../gateway/paths.ts";
 import { openAiErrorBody } from "../../gateway/openai-errors.ts";
 
-export interface SoundBodyParams {
+interface SoundBodyParams {
   path: string;
   /** Default: as long as it lasts. */
   maxStreamMs?: number | undefined;

@@ -2,7 +2,7 @@ import type { ContainerProperties } from "@aws-sdk/client-batch";
 import type { ContainerDefinition } from "@aws-sdk/client-ecs";
 import type { FakeAwsClock } from "./clock.ts";
 
-export type StopSignal = "SIGTERM" | "SIGKILL";
+type StopSignal = "SIGTERM" | "SIGKILL";
 
 /** What a container is started with, after overrides and secrets. */
 export interface ContainerRun {

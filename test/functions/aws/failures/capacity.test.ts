@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { GPU, gym, spec } from "../gym.ts";
 import { awsPlane, MINUTE_MS, SERVES, TRAINS } from "./plane.ts";
+import { onlyContainer } from "./started.ts";
 
 const REPLICA = "serve-base-r1-1";
 const JOB = "train-run-1-a1";
@@ -91,8 +92,7 @@ describe("no capacity", () => {
     // The one that waited in vain was taken out of the queue: it must not come up unasked.
     await plane.until(async () => (await plane.containers.list()).length <= 1, 5 * MINUTE_MS);
     plane.aws.control.capacity("gpu", undefined);
-    await plane.until(() => plane.aws.containers.all.length === 1);
-    const job = plane.job(plane.aws.containers.all[0] ?? raise());
+    const job = plane.job(await onlyContainer(plane));
     await job.beat();
     await job.report({ type: "ready", address: "127.0.0.1:1" });
     await plane.until(async () => (await plane.endpoint()).state === "ready", MINUTE_MS);
@@ -101,7 +101,3 @@ describe("no capacity", () => {
     expect(ready.replicas[0]).not.toHaveProperty("waitingFor");
   });
 });
-
-function raise(): never {
-  throw new Error("nothing runs");
-}

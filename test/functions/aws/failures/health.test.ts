@@ -1,30 +1,18 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { FakeContainer } from "../../../fakes/aws/index.ts";
-import { awsPlane, LEASE_MS, MINUTE_MS, SERVES, type AwsPlane } from "./plane.ts";
-
-async function serving(): Promise<{ plane: AwsPlane; first: FakeContainer }> {
-  const plane = await awsPlane(onTestFinished, SERVES);
-  await plane.launchEndpoint();
-  await plane.until(() => plane.aws.containers.all.length === 1, MINUTE_MS);
-  const [first] = plane.aws.containers.all;
-  if (first === undefined) throw new Error("no container");
-  const job = plane.job(first);
-  await job.beat();
-  await job.report({ type: "ready", address: "127.0.0.1:1" });
-  await plane.until(async () => (await plane.endpoint()).state === "ready", MINUTE_MS);
-  return { plane, first };
-}
+import { awsPlane, LEASE_MS, MINUTE_MS, SERVES } from "./plane.ts";
+import { serving } from "./started.ts";
 
 describe("a health check that flaps", () => {
   it("restarts nothing: a replica that beats is busy, not broken", async () => {
-    const { plane, first } = await serving();
+    const { plane, container } = await serving();
     for (let turn = 0; turn < 4; turn++) {
-      plane.aws.control.health(first.run.arn, turn % 2 === 0 ? "UNHEALTHY" : "HEALTHY");
+      plane.aws.control.health(container.run.arn, turn % 2 === 0 ? "UNHEALTHY" : "HEALTHY");
       await plane.pass(15_000);
     }
     expect(await plane.endpoint()).toMatchObject({ state: "ready", startFailures: 0 });
     expect(plane.aws.containers.all).toHaveLength(1);
-    expect(first.signals).toEqual([]);
+    expect(container.signals).toEqual([]);
   });
 
   it("is judged by the lease: a silent replica is replaced", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { gym, spec } from "../gym.ts";
 import { awsPlane, MINUTE_MS, SERVES, TRAINS_ON_CPU } from "./plane.ts";
+import { onlyContainer } from "./started.ts";
 
 const CALLS = { "serve-base-r1-1": "RunTask", "train-run-1-a1": "SubmitJob" } as const;
 const JOBS = Object.keys(CALLS) as (keyof typeof CALLS)[];
@@ -62,10 +63,8 @@ describe("a control plane that dies", () => {
     blind.mockResolvedValue({ $metadata: {}, taskArns: [] });
     await plane.restart();
     blind.mockRestore();
-    await plane.until(() => plane.aws.containers.all.length === 1, 2 * MINUTE_MS);
+    const container = await onlyContainer(plane);
     expect(plane.aws.calls.filter(({ operation }) => operation === "RunTask").length).toBe(2);
-    const [container] = plane.aws.containers.all;
-    if (container === undefined) throw new Error("no container");
     // It was started with the first token; the last one that was written down is another.
     const job = plane.job(container);
     expect(await job.beat()).toBe(true);

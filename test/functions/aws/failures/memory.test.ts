@@ -1,15 +1,9 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { gym, spec } from "../gym.ts";
-import { awsPlane, MINUTE_MS, TRAINS_ON_CPU, type AwsPlane } from "./plane.ts";
+import { MINUTE_MS } from "./plane.ts";
+import { training } from "./started.ts";
 
 const CUDA = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.";
-
-async function running(): Promise<{ plane: AwsPlane; id: string }> {
-  const plane = await awsPlane(onTestFinished, TRAINS_ON_CPU);
-  const id = await plane.launchRun();
-  await plane.until(() => plane.aws.containers.all.length === 1, 2 * MINUTE_MS);
-  return { plane, id };
-}
 
 describe("a container that runs out of memory", () => {
   it.each(["serve-base-r1-1", "train-run-1-a1"])("says so: %s", async (jobId) => {
@@ -22,7 +16,7 @@ describe("a container that runs out of memory", () => {
   });
 
   it("is not started again blindly: its run fails with a hint", async () => {
-    const { plane, id } = await running();
+    const { plane, id } = await training();
     plane.aws.control.oom(plane.aws.containers.all[0]?.run.arn ?? "");
     await plane.until(async () => (await plane.run(id)).state === "failed", 2 * MINUTE_MS);
     expect(await plane.run(id)).toMatchObject({
@@ -33,7 +27,7 @@ describe("a container that runs out of memory", () => {
   });
 
   it("is known by its log where a GPU ran out", async () => {
-    const { plane, id } = await running();
+    const { plane, id } = await training();
     const [container] = plane.aws.containers.all;
     container?.run.log(CUDA);
     container?.end(1);
@@ -42,7 +36,7 @@ describe("a container that runs out of memory", () => {
   });
 
   it("is tried again when it was only killed, by whomever", async () => {
-    const { plane, id } = await running();
+    const { plane, id } = await training();
     plane.aws.control.exit(plane.aws.containers.all[0]?.run.arn ?? "", 137);
     await plane.until(() => plane.aws.containers.all.length === 2, 3 * MINUTE_MS);
     expect(await plane.run(id)).toMatchObject({ attempt: 2 });

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { gym, spec, SPOT } from "../gym.ts";
-import { awsPlane, MINUTE_MS, SERVES, TRAINS_ON_SPOT } from "./plane.ts";
+import { MINUTE_MS, TRAINS_ON_SPOT } from "./plane.ts";
+import { serving, training } from "./started.ts";
 
 interface JobAnswer {
   resume?: { id: string; step: number };
@@ -84,12 +85,7 @@ describe("a spot instance that is taken back", () => {
   });
 
   it("makes a run go on in a new attempt, from its last checkpoint", async () => {
-    const plane = await awsPlane(onTestFinished, TRAINS_ON_SPOT);
-    const id = await plane.launchRun({ hardware: SPOT });
-    await plane.until(() => plane.aws.containers.all.length === 1, 5 * MINUTE_MS);
-    const [first] = plane.aws.containers.all;
-    if (first === undefined) throw new Error("no container");
-    const job = plane.job(first);
+    const { plane, id, job, container: first } = await training({ hardware: SPOT }, TRAINS_ON_SPOT);
     await job.beat();
     await job.save(2);
     plane.aws.control.interruptSpot(first.run.arn);
@@ -115,16 +111,8 @@ describe("a spot instance that is taken back", () => {
   });
 
   it("brings an endpoint another replica, and counts as no fault of it", async () => {
-    const plane = await awsPlane(onTestFinished, SERVES);
-    await plane.launchEndpoint({ hardware: SPOT });
-    await plane.until(() => plane.aws.containers.all.length === 1, 5 * MINUTE_MS);
-    const [first] = plane.aws.containers.all;
-    if (first === undefined) throw new Error("no container");
-    const job = plane.job(first);
-    await job.beat();
-    await job.report({ type: "ready", address: "127.0.0.1:1" });
-    await plane.until(async () => (await plane.endpoint()).state === "ready", MINUTE_MS);
-    plane.aws.control.interruptSpot(first.run.arn);
+    const { plane, container } = await serving({ hardware: SPOT });
+    plane.aws.control.interruptSpot(container.run.arn);
     await plane.until(() => plane.aws.containers.all.length === 2, 8 * MINUTE_MS);
     expect(await plane.endpoint()).toMatchObject({
       startFailures: 0,

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { gym, spec } from "../gym.ts";
-import { awsPlane, LEASE_MS, MINUTE_MS, TRAINS_ON_CPU } from "./plane.ts";
+import { LEASE_MS, MINUTE_MS } from "./plane.ts";
+import { training } from "./started.ts";
 
 describe("a job that hangs", () => {
   it("is ended by Batch after its longest life, whether or not anybody watches", async () => {
@@ -17,11 +18,7 @@ describe("a job that hangs", () => {
   });
 
   it("is known by its silence: its run goes on in a new attempt, and the old one has no say", async () => {
-    const plane = await awsPlane(onTestFinished, TRAINS_ON_CPU);
-    const id = await plane.launchRun();
-    await plane.until(() => plane.aws.containers.all.length === 1, 2 * MINUTE_MS);
-    const [first] = plane.aws.containers.all;
-    if (first === undefined) throw new Error("no container");
+    const { plane, id, container: first } = await training();
     const body = { attempt: 1 };
     const token = first.run.environment["SPOTTER_JOB_TOKEN"];
     const beat = () => plane.call("POST", `/jobs/train-${id}-a1/heartbeat`, body, token);

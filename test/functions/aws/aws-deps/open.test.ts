@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { openAwsDeps } from "../../../functions/aws/aws-deps.ts";
-import { openPorts } from "../../../functions/aws/aws-deps/open.ts";
-import { store } from "../../../functions/aws/aws-deps/store.ts";
-import { SpotterError } from "../../../sdk/schema/errors.ts";
+import { blobs } from "../../../../functions/aws/aws-deps/blobs.ts";
+import { containers } from "../../../../functions/aws/aws-deps/containers.ts";
+import { isolates } from "../../../../functions/aws/aws-deps/isolates.ts";
+import { openPorts } from "../../../../functions/aws/aws-deps/open.ts";
+import { secrets } from "../../../../functions/aws/aws-deps/secrets.ts";
+import { store } from "../../../../functions/aws/aws-deps/store.ts";
+import { SpotterError } from "../../../../sdk/schema/errors.ts";
 
 const least = {
   SPOTTER_VERSION: "1.2.3",
@@ -23,7 +26,10 @@ function thrownBy(open: () => unknown): SpotterError {
 describe("the settings of a process on AWS", () => {
   it("name everything that is missing or wrong at once", () => {
     const error = thrownBy(() =>
-      openAwsDeps({ SPOTTER_URL: "no url", SPOTTER_CONTAINERS: "{", SPOTTER_LOG_LEVEL: "loud" }),
+      openPorts(
+        { blobs, containers, isolates, secrets, store },
+        { environment: { SPOTTER_URL: "no url", SPOTTER_CONTAINERS: "{", SPOTTER_LOG_LEVEL: "loud" } },
+      ),
     );
     expect(error.code).toBe("aws_config_invalid");
     for (const name of [
