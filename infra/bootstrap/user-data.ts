@@ -1,0 +1,83 @@
+import { readFileSync } from "node:fs";
+
+export interface HostParams {
+  region: string;
+  /** The host joins it; null: Batch sees to that, and to hosts without work. */
+  cluster: string | null;
+  idleMinutes: number;
+  maxHours: number;
+}
+
+/** Longer than a network of AWS has ever been away, shorter than anybody wants to pay for. */
+const UNREACHABLE_MINUTES = 30;
+const BOUNDARY = "==spotter==";
+
+/**
+ * What a GPU host does when it starts, as EC2 takes it: base64 of a MIME message, the one form that Batch can add its
+ * own part to.
+ */
+export function userData(params: HostParams): string {
+  const script = params.cluster === null ? guard(params) : [agent(params.cluster), guard(params)].join("\n");
+  const message = [
+    "MIME-Version: 1.0",
+    `Content-Type: multipart/mixed; boundary="${BOUNDARY}"`,
+    "",
+    `--${BOUNDARY}`,
+    'Content-Type: text/x-shellscript; charset="us-ascii"',
+    "",
+    `#!/bin/bash\n${script}`,
+    `--${BOUNDARY}--`,
+    "",
+  ];
+  return Buffer.from(message.join("\n")).toString("base64");
+}
+
+function agent(cluster: string): string {
+  return file("/etc/ecs/ecs.config", [
+    `ECS_CLUSTER=${cluster}`,
+    "ECS_ENABLE_GPU_SUPPORT=true",
+    // Two minutes before spot takes it back, nothing new is placed here.
+    "ECS_ENABLE_SPOT_INSTANCE_DRAINING=true",
+    "ECS_CONTAINER_STOP_TIMEOUT=120s",
+    "ECS_IMAGE_PULL_BEHAVIOR=prefer-cached",
+  ]);
+}
+
+function guard({ region, cluster, idleMinutes, maxHours }: HostParams): string {
+  const environment = [
+    `REGION=${region}`,
+    `CLUSTER=${cluster ?? ""}`,
+    `IDLE_MINUTES=${cluster === null ? 0 : idleMinutes}`,
+    `MAX_HOURS=${maxHours}`,
+    `UNREACHABLE_MINUTES=${UNREACHABLE_MINUTES}`,
+    "STATE=/run/spotter-guard",
+  ];
+  const service = [
+    "[Service]",
+    "Type=oneshot",
+    "EnvironmentFile=/etc/spotter-guard.env",
+    "ExecStart=/bin/bash /usr/local/bin/spotter-guard",
+  ];
+  return [
+    file("/etc/spotter-guard.env", environment),
+    file("/usr/local/bin/spotter-guard", [
+      readFileSync(new URL("host-guard.sh", import.meta.url), "utf8").trimEnd(),
+    ]),
+    file("/etc/systemd/system/spotter-guard.service", service),
+    file("/etc/systemd/system/spotter-guard.timer", [
+      "[Timer]",
+      "OnBootSec=60",
+      "OnUnitActiveSec=60",
+      "[Install]",
+      "WantedBy=timers.target",
+    ]),
+    "systemctl daemon-reload",
+    "systemctl enable --now spotter-guard.timer",
+    // By it the group learns that nothing comes in this host's place. Without it the host ends all the same.
+    "command -v aws >/dev/null || dnf install --assumeyes awscli-2 || true",
+  ].join("\n");
+}
+
+function file(path: string, lines: string[]): string {
+  return [`cat >${path} <<'SPOTTER_FILE'`, ...lines, "SPOTTER_FILE"].join("\n");
+}
