@@ -80,8 +80,8 @@ export function finishTrain(scope: Scope<OrchestratorConfig>): void {
     const environment = group.within<EnvironmentConfig>("env", index);
     if (environment.value.algo) checkAlgo(environment as Scope<never>, ["algo"]);
     else environment.derive(["algo"], scope.value.algo, scope.name("algo"));
-    inheritSampling(environment, group as unknown as Scope);
-    inherit(environment, ["group_size"], scope as unknown as Scope);
+    inheritSampling(environment, group);
+    inherit(environment, ["group_size"], scope);
     carryLimits(environment);
     finishRequests(environment, scope);
   }
@@ -113,8 +113,8 @@ export function finishEval(scope: Scope<NonNullable<OrchestratorConfig["eval"]>>
   checkEnvironments(scope);
   for (const [index] of scope.value.env.entries()) {
     const environment = scope.within<EvalEnvironmentConfig>("env", index);
-    inheritSampling(environment, scope as unknown as Scope);
-    inherit(environment, ["num_examples", "group_size", "interval"], scope as unknown as Scope);
+    inheritSampling(environment, scope);
+    inherit(environment, ["num_examples", "group_size", "interval"], scope);
     carryLimits(environment);
   }
 }

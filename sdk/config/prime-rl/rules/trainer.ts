@@ -88,7 +88,7 @@ export function finishTraining(scope: Scope<TrainerConfig> | Scope<SftConfig>): 
       "A trace of more than nine steps is too large to read.",
       `Set max_steps below 10; it is ${max_steps ?? "not set"}.`,
     );
-  finishTokenizer(scope as Scope<TrainerConfig>);
+  finishTokenizer(scope);
 }
 
 interface WithTokenizer {
