@@ -123,7 +123,7 @@ export const FUNCTIONS = {
     asked: "event",
     memoryMiB: 1024,
     timeoutS: 120,
-    grants: ["store", "blobs", "read-secrets", "run-containers", "wake-reconciler"],
+    grants: ["store", "blobs", "read-secrets", "run-containers", "sweep-isolates", "wake-reconciler"],
     wakes: ["reconciler"],
     needs: ["bucket", "containers"],
   },

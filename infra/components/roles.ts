@@ -9,6 +9,7 @@ export type Grant =
   | "read-containers"
   | "run-containers"
   | "isolates"
+  | "sweep-isolates"
   | "wake-reconciler"
   | "wake-scaler";
 
@@ -89,6 +90,11 @@ const GRANTS: Record<Grant, (names: StackNames) => Statement[]> = {
     ...sweep(names),
   ],
   isolates,
+  "sweep-isolates": (names) => [
+    // "*": a list of functions has no resource.
+    allow(["lambda:ListFunctions"], "*"),
+    allow(["lambda:ListTags", "lambda:DeleteFunction"], isolatesOf(names)),
+  ],
   "wake-reconciler": (names) => [wake(names, names.reconciler)],
   "wake-scaler": (names) => [wake(names, names.scaler)],
 };
@@ -211,7 +217,6 @@ function sweep(names: StackNames): Statement[] {
 
 /** User code in functions of its own: they are made when it is loaded. */
 function isolates(names: StackNames): Statement[] {
-  const prefix = `${names.stack.slice(0, ISOLATE_STACK_LENGTH)}-isolate-`;
   return [
     allow(
       [
@@ -222,12 +227,16 @@ function isolates(names: StackNames): Statement[] {
         "lambda:TagResource",
         "lambda:DeleteFunction",
       ],
-      arnOf(names, "lambda", `function:${prefix}*`),
+      isolatesOf(names),
     ),
     allow(["iam:PassRole"], names.isolateRoleArn, {
       StringEquals: { "iam:PassedToService": "lambda.amazonaws.com" },
     }),
   ];
+}
+
+function isolatesOf(names: StackNames): string {
+  return arnOf(names, "lambda", `function:${names.stack.slice(0, ISOLATE_STACK_LENGTH)}-isolate-*`);
 }
 
 function wake(names: StackNames, name: string): Statement {

@@ -89,6 +89,7 @@ describe("a policy", () => {
       "batch:DescribeJobs",
       "batch:ListJobs",
       "ecs:ListTasks",
+      "lambda:ListFunctions",
     ]);
   });
 
