@@ -14,5 +14,7 @@ const [{ runContainer }, { serveReplica }] = await Promise.all([
   import("./agent/container.ts"),
   import("./serve/replica.ts"),
 ]);
-const code = await runContainer(process.env, (context) => serveReplica(context, worker));
+// In a network of containers others reach this one at an address of its own.
+const host = process.env["SPOTTER_REPLICA_HOST"];
+const code = await runContainer(process.env, (context) => serveReplica(context, worker, host));
 process.exit(code);

@@ -23,8 +23,16 @@ const SLOTS = 32;
 const DRAIN_MS = 20_000;
 const SWEEP_EVERY_MS = 20;
 
-/** Serves a model until it is asked to stop. The worker is used for the engine, and ended with it. */
-export async function serveReplica(context: ContainerContext, worker: Worker): Promise<"cancelled"> {
+/**
+ * Serves a model until it is asked to stop. The worker is used for the engine, and ended with it.
+ *
+ * @param host Address to listen at, and to tell the gateway. By default only this machine gets in.
+ */
+export async function serveReplica(
+  context: ContainerContext,
+  worker: Worker,
+  host = "127.0.0.1",
+): Promise<"cancelled"> {
   const { client, job, log, workDir } = context;
   if (job.kind !== "serve") {
     throw new SpotterError("invalid_input", `This container serves; the job is of kind ${job.kind}.`);
@@ -41,7 +49,7 @@ export async function serveReplica(context: ContainerContext, worker: Worker): P
     job.checkpoint === undefined ? await replicaAdapters(context, job.model, setup) : undefined;
   try {
     await prove(engine, text);
-    const server = await listen(createApp(engine, text, context, adapters));
+    const server = await listen(createApp(engine, text, context, adapters), host);
     try {
       client.report({ type: "ready", address: addressOf(server) });
       log.info(`serving ${job.endpoint} at ${addressOf(server)}`);
@@ -106,9 +114,9 @@ async function prove(engine: EngineApi, { stopIds }: TextModel): Promise<void> {
   });
 }
 
-async function listen(app: ReturnType<typeof createServeApp>): Promise<Server> {
+async function listen(app: ReturnType<typeof createServeApp>, host: string): Promise<Server> {
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
-  server.listen(0, "127.0.0.1");
+  server.listen(0, host);
   await once(server, "listening");
   const response = await fetch(`http://${addressOf(server)}/health`);
   if (!response.ok)

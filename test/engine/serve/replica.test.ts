@@ -39,7 +39,7 @@ interface Running {
 }
 
 /** Starts a replica whose files come from a folder, and waits until it is ready. */
-async function start(job: ServeJob, source: string): Promise<Running> {
+async function start(job: ServeJob, source: string, host?: string): Promise<Running> {
   const cancel = new AbortController();
   const workDir = await mkdtemp(join(dir, "work-"));
   let ready: (address: string) => void;
@@ -56,7 +56,7 @@ async function start(job: ServeJob, source: string): Promise<Running> {
     },
   } as Partial<JobClient> as JobClient;
   const context: ContainerContext = { client, job, log: createLog(() => undefined), workDir };
-  const done = serveReplica(context, spawnEngineWorker());
+  const done = serveReplica(context, spawnEngineWorker(), host);
   return { address: await Promise.race([address, done]), cancel, done, workDir };
 }
 
@@ -119,10 +119,11 @@ describe("serveReplica", () => {
     await expect(ask(folder.address)).rejects.toThrow();
   });
 
-  it("serves stored weights from the files of its job", async () => {
+  it("serves stored weights from the files of its job, at the address it is told", async () => {
     const modelFiles = (await readdir(base)).map((path) => ({ path, url: "", size: 0, sha256: "" }));
     const model = { name: "acme/tiny", revision: "0".repeat(64) };
-    const stored = await start({ ...serveJob(), model, modelFiles }, base);
+    const stored = await start({ ...serveJob(), model, modelFiles }, base, "0.0.0.0");
+    expect(stored.address).toMatch(/^0\.0\.0\.0:\d+$/);
     expect((await readdir(join(stored.workDir, "model"))).sort()).toEqual((await readdir(base)).sort());
     const folder = await start(serveJob(), base);
     expect(contentOf(await ask(stored.address))).toBe(contentOf(await ask(folder.address)));
