@@ -5,11 +5,24 @@ import type { StackConfig } from "../config.ts";
 /** Days after which a replaced or deleted object is gone for good: time to undo a mistake. */
 const UNDO_DAYS = 7;
 
+export interface DataBucketArgs {
+  /** Door of the stack's network to S3: who comes through it may read programs without credentials. */
+  s3EndpointId?: pulumi.Input<string>;
+}
+
+/** Where programs lie that containers fetch. They are no secret, and containers have no credentials. */
+const PROGRAMS = "programs/*";
+
 /** Checkpoints, datasets, rollouts: a private bucket that answers over TLS only. */
 export class DataBucket extends pulumi.ComponentResource {
   readonly name: pulumi.Output<string>;
 
-  constructor(name: string, config: StackConfig, options?: pulumi.ComponentResourceOptions) {
+  constructor(
+    name: string,
+    config: StackConfig,
+    { s3EndpointId }: DataBucketArgs = {},
+    options?: pulumi.ComponentResourceOptions,
+  ) {
     super("spotter:index:DataBucket", name, {}, options);
     const parent = { parent: this };
     const protect = config.removal === "retain";
@@ -52,7 +65,7 @@ export class DataBucket extends pulumi.ComponentResource {
     );
     new aws.s3.BucketPolicy(
       name,
-      { bucket: bucket.id, policy: bucket.arn.apply(tlsOnly) },
+      { bucket: bucket.id, policy: pulumi.all([bucket.arn, s3EndpointId]).apply(access) },
       // Two changes of one bucket's access at the same time conflict.
       { ...parent, dependsOn: block },
     );
@@ -79,7 +92,16 @@ function lifecycleRules(): aws.types.input.s3.BucketLifecycleConfigurationRule[]
   ];
 }
 
-function tlsOnly(arn: string): string {
+function access([arn, s3EndpointId]: [string, string | undefined]): string {
+  const programs: aws.iam.PolicyStatement = {
+    Sid: "ProgramsWithinTheNetwork",
+    Effect: "Allow",
+    // Nobody else: S3 takes a policy with this condition for one that is not public.
+    Principal: "*",
+    Action: "s3:GetObject",
+    Resource: `${arn}/${PROGRAMS}`,
+    Condition: { StringEquals: { "aws:SourceVpce": s3EndpointId ?? "" } },
+  };
   return JSON.stringify({
     Version: "2012-10-17",
     Statement: [
@@ -91,6 +113,7 @@ function tlsOnly(arn: string): string {
         Resource: [arn, `${arn}/*`],
         Condition: { Bool: { "aws:SecureTransport": "false" } },
       },
+      ...(s3EndpointId === undefined ? [] : [programs]),
     ],
   } satisfies aws.iam.PolicyDocument);
 }
