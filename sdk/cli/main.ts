@@ -2,7 +2,7 @@ import { CommanderError } from "commander";
 import { SpotterError } from "../schema/errors.ts";
 import { createContext, printJson, type CliContext, type CliStreams } from "./context.ts";
 import { readHidden } from "./read-hidden.ts";
-import { createProgram } from "./program.ts";
+import { runRaw } from "./commands/rl-words.ts";
 import { printable } from "./render/visible.ts";
 import { Told } from "./told.ts";
 
@@ -31,6 +31,8 @@ export async function main(words: readonly string[], streams: Partial<CliStreams
     ...streams,
   });
   try {
+    if (await runRaw(context, args)) return DONE;
+    const { createProgram } = await import("./program.ts");
     await createProgram(context, args.includes("--json")).parseAsync([...args], { from: "user" });
     return DONE;
   } catch (error) {

@@ -4,6 +4,7 @@ import { checkpointCommand } from "./commands/checkpoint.ts";
 import { datasetCommand } from "./commands/dataset.ts";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
 import { cleanupCommand } from "./commands/cleanup.ts";
+import { deployCommand } from "./commands/deploy.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { downCommand } from "./commands/down.ts";
@@ -12,6 +13,7 @@ import { evalCommand } from "./commands/eval.ts";
 import { keyCommand } from "./commands/key.ts";
 import { modelCommand } from "./commands/model.ts";
 import { openCommand } from "./commands/open.ts";
+import { entrypointCommands } from "./commands/rl.ts";
 import { runCommand } from "./commands/run.ts";
 import { secretCommand } from "./commands/secret.ts";
 import { statusCommand } from "./commands/status.ts";
@@ -51,8 +53,9 @@ const COMMANDS: Record<string, ((context: CliContext) => Command)[]> = {
     devCommand,
   ],
   "A project folder:": [validateCommand],
+  "prime-rl's configuration files:": [...entrypointCommands],
   "This machine:": [upCommand, downCommand, statusCommand, openCommand],
-  "AWS:": [doctorCommand],
+  "AWS:": [deployCommand, doctorCommand],
   "Access:": [keyCommand, secretCommand, webhookCommand],
   "State:": [cleanupCommand, backupCommand, restoreCommand],
   "Help:": [versionCommand],

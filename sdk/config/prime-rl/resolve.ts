@@ -13,7 +13,7 @@ import { findingOf, placeOf, refusals } from "./errors.ts";
 import { bytesUnder, readConfigFile, type ReadBytes } from "./files.ts";
 import { ListPatch } from "./lists.ts";
 import { merged, type Layer, type MergeReport } from "./merge.ts";
-import { allFrom, graft, originText, provenanceOf, type Origins } from "./provenance.ts";
+import { allFrom, graft, provenanceOf, type Origins } from "./provenance.ts";
 import type { Entrypoint, Finding, Origin, Path, Report } from "./types.ts";
 import { isTable, rootOf, type SectionShape } from "./walk.ts";
 
@@ -185,8 +185,13 @@ class Findings {
   }
 
   add(report: Report, origin: Origin | undefined): void {
-    const from = origin?.kind === "flag" ? ` (from ${originText(origin)})` : "";
-    this.push({ ...findingOf(report, origin), message: `${report.message}${from}` });
+    const finding = findingOf(report, origin);
+    // What came by a flag has no place; the flag itself stands for it.
+    const flag = origin?.file === undefined ? origin?.flag : undefined;
+    const isNamed = flag === undefined || finding.message.includes(flag);
+    this.push(
+      isNamed ? finding : { ...finding, message: `${finding.message.replace(/\.$/, "")} (${flag}).` },
+    );
   }
 
   addIn(report: Report, origins: Origins): void {

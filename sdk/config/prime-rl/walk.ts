@@ -55,6 +55,8 @@ export interface ScalarShape {
   type: "string" | "integer" | "number" | "boolean" | "literal";
   /** Of a literal: what it may be. */
   values: readonly unknown[];
+  /** Of a number: `at least 1`. */
+  bounds: readonly string[];
 }
 
 /** Any of several that no tag tells apart: `int | "auto"`, `"policy" | FrozenModel`. */
@@ -148,23 +150,34 @@ function inside(schema: z.core.$ZodType, meta: FieldMeta): Shape {
     case "boolean":
       return scalar("boolean");
     case "number":
-      return scalar(isInteger(def) ? "integer" : "number");
+      return { ...scalar(isInteger(def) ? "integer" : "number"), bounds: boundsOf(def) };
     case "literal":
-      return { kind: "scalar", type: "literal", values: def.values };
+      return { ...scalar("literal"), values: def.values };
     case "enum":
-      return { kind: "scalar", type: "literal", values: Object.values(def.entries) };
+      return { ...scalar("literal"), values: Object.values(def.entries) };
     default:
       return OPEN;
   }
 }
 
 function scalar(type: ScalarShape["type"]): ScalarShape {
-  return { kind: "scalar", type, values: [] };
+  return { kind: "scalar", type, values: [], bounds: [] };
 }
 
 function isInteger(def: z.core.$ZodNumberDef): boolean {
   const formats = [def, ...(def.checks ?? []).map((check) => check._zod.def)] as { format?: string }[];
   return formats.some(({ format }) => format?.includes("int"));
+}
+
+function boundsOf(def: z.core.$ZodNumberDef): string[] {
+  return (def.checks ?? []).flatMap((check) => {
+    const bound = check._zod.def as z.core.$ZodCheckGreaterThanDef | z.core.$ZodCheckLessThanDef;
+    if (bound.check === "greater_than")
+      return `${bound.inclusive ? "at least" : "greater than"} ${String(bound.value)}`;
+    if (bound.check === "less_than")
+      return `${bound.inclusive ? "at most" : "less than"} ${String(bound.value)}`;
+    return [];
+  });
 }
 
 function section(def: z.core.$ZodObjectDef, meta: FieldMeta): SectionShape {

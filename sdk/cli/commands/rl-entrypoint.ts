@@ -1,0 +1,125 @@
+import { SpotterError } from "../../schema/errors.ts";
+import { ENTRYPOINTS, type EntrypointName } from "../../config/prime-rl/entrypoints.ts";
+import { resolve, type Resolution } from "../../config/prime-rl/resolve.ts";
+import { rootOf } from "../../config/prime-rl/walk.ts";
+import { type CliContext, print, printJson } from "../context.ts";
+import { table } from "../render/table.ts";
+import { printFindings, printVerdict } from "./rl-findings.ts";
+
+/** `--plain` and `--no-wide` change how upstream prints; ours is plain. */
+const OWN_FLAGS = new Set(["--json", "--plain", "--no-wide"]);
+
+/** Runs `spotter rl …` and its siblings. Resolves when all is printed; what is wrong ends with exit code 2. */
+export async function runEntrypoint(
+  context: CliContext,
+  name: EntrypointName,
+  args: readonly string[],
+): Promise<void> {
+  const isJson = args.includes("--json");
+  const words = args.filter((word) => !OWN_FLAGS.has(word));
+  if (words.some((word) => word === "--help" || word === "-h"))
+    return printHelp(context, name, words, isJson);
+  const { rest, isDryRun: isAsked } = ownDryRun(name, words);
+  const resolution = await resolve(ENTRYPOINTS[name], rest);
+  const isDryRun = isAsked || resolution.config?.dry_run === true;
+  if (resolution.config === null || !isDryRun) await refuse(context, name, resolution, isJson);
+  else await dryRun(context, name, { ...resolution, config: resolution.config }, isJson);
+}
+
+/** Where the schema has no such setting, the dry run is the command's own. */
+function ownDryRun(name: EntrypointName, words: readonly string[]): { rest: string[]; isDryRun: boolean } {
+  if (rootOf(ENTRYPOINTS[name].schema).fields.has("dry_run")) return { rest: [...words], isDryRun: false };
+  const isOwn = (word: string) => word === "--dry-run" || word === "--dry_run";
+  return { rest: words.filter((word) => !isOwn(word)), isDryRun: words.some(isOwn) };
+}
+
+async function refuse(
+  context: CliContext,
+  name: EntrypointName,
+  { config, findings }: Resolution,
+  isJson: boolean,
+): Promise<void> {
+  if (config !== null) {
+    if (!isJson) printFindings(context, findings);
+    throw new SpotterError("route_unsupported", `spotter ${name} cannot start anything yet: it resolves.`, {
+      hint: `Add --dry-run to see what it would start. Scripts and project folders train here: see \`spotter run --help\`.`,
+    });
+  }
+  if (isJson) printJson(context, { config, provenance: {}, findings });
+  else {
+    printFindings(context, findings);
+    printVerdict(context, findings);
+  }
+  await endAsBadInput();
+}
+
+async function endAsBadInput(): Promise<never> {
+  const { endAsBadInput: end } = await import("../bad-input.ts");
+  return end();
+}
+
+async function dryRun(
+  context: CliContext,
+  name: EntrypointName,
+  { config, provenance, findings }: Resolution & { config: Record<string, unknown> },
+  isJson: boolean,
+): Promise<void> {
+  const { writeDryRun } = await import("./rl-files.ts");
+  const written = writeDryRun(name, config, process.cwd());
+  const all = [...findings, ...written.findings];
+  const isBad = all.some(({ severity }) => severity === "error");
+  if (isJson) printJson(context, { config, provenance, findings: all });
+  else {
+    printSettings(context, config, provenance);
+    printFindings(context, all);
+    for (const file of written.files) print(context, `${context.colors.green("Wrote")} ${file}`);
+    printVerdict(context, all);
+  }
+  if (isBad) await endAsBadInput();
+}
+
+/** What somebody said, where; the rest is default. */
+function printSettings(
+  context: CliContext,
+  config: Record<string, unknown>,
+  provenance: Record<string, string>,
+): void {
+  const said = Object.entries(provenance).filter(([, from]) => from !== "default");
+  const { dim } = context.colors;
+  const rows = said.map(([path, from]) => [path, valueText(valueAt(config, path)), dim(from)]);
+  if (rows.length > 0) for (const line of table(["SETTING", "VALUE", "FROM"], rows)) print(context, line);
+  const count = Object.keys(provenance).length - said.length;
+  print(
+    context,
+    dim(`${rows.length > 0 ? "and " : ""}${count} settings with their defaults; --json has them all`),
+  );
+}
+
+/** By a path as provenance spells it. */
+export function valueAt(config: unknown, path: string): unknown {
+  const steps = [...path.matchAll(/"(?:[^"\\]|\\.)*"|[^.]+/g)].map(([step]) =>
+    step.startsWith('"') ? (JSON.parse(step) as string) : step,
+  );
+  return steps.reduce<unknown>((held, step) => (held as Record<string, unknown> | undefined)?.[step], config);
+}
+
+/** As one would type it in TOML, nearly. */
+export function valueText(value: unknown): string {
+  return value === null || value === undefined ? "None" : JSON.stringify(value);
+}
+
+async function printHelp(
+  context: CliContext,
+  name: EntrypointName,
+  words: readonly string[],
+  isJson: boolean,
+): Promise<void> {
+  if (isJson) {
+    const { jsonSchemaOf } = await import("../../config/prime-rl/json-schema.ts");
+    return printJson(context, jsonSchemaOf(name));
+  }
+  const at = words.findIndex((word) => word === "--help" || word === "-h");
+  const about = words.slice(at + 1).find((word) => /^(--)?[a-z][\w.-]*$/i.test(word));
+  const { entrypointHelp } = await import("./rl-help.ts");
+  for (const line of entrypointHelp(name, about, context.colors)) print(context, line);
+}

@@ -1,0 +1,65 @@
+import { ENTRYPOINTS, type EntrypointName } from "../../config/prime-rl/entrypoints.ts";
+import { targetOf } from "../../config/prime-rl/argv-target.ts";
+import { helpGroups, type HelpGroup } from "../../config/prime-rl/help.ts";
+import { rootOf } from "../../config/prime-rl/walk.ts";
+import type { Colors } from "../context.ts";
+
+const WIDTH = 100;
+const TEXT_AT = 46;
+
+const INTRODUCTION = `Files come after an @ and a space and merge from left to right; flags lie over them:
+  @ base.toml @ overlay.toml                 two files, TOML, JSON or YAML
+  --trainer @ trainer.toml                   a file for one section
+  --trainer.optim.lr 1e-5                    a setting; dashes or underscores, = or space
+  --dry-run, --no-dry-run                    a switch
+  --ckpt, --no-ckpt, --max-steps None        a section on or off, a setting unset
+  --trainer.log.ranks-filter 0 1             a list; or '[0, 1]'
+  --env-vars '{"HF_HUB_OFFLINE": "1"}'       a table, merged into that of the files
+  --orchestrator.train.env.0.ratio 3         an entry of a list of tables
+`;
+
+/** All settings of an entrypoint, or those at and below one path. */
+export function entrypointHelp(
+  name: EntrypointName,
+  about: string | undefined,
+  { bold, dim }: Colors,
+): string[] {
+  const root = rootOf(ENTRYPOINTS[name].schema);
+  const path = about === undefined ? [] : targetOf(about.replace(/^--/, ""), root).path;
+  const groups = helpGroups(root, path);
+  const lines = groups.flatMap(({ title, note, rows }) => [
+    `${bold(title)}${note ? dim(`  ${note}`) : ""}`,
+    ...rows.flatMap(rowLines),
+    "",
+  ]);
+  if (about !== undefined) return lines;
+  return [
+    `Usage: spotter ${name} [@ file.toml]... [--path.to.setting VALUE]...`,
+    "",
+    ...INTRODUCTION.split("\n"),
+    ...lines,
+    `Of Spotter itself`,
+    ...rowLines({ flag: "--json", takes: "", text: "print JSON: { config, provenance, findings }" }),
+    ...rowLines({ flag: "--help", takes: "[SETTING]", text: "all settings, or those of one section" }),
+    "",
+    `\`spotter config explain ${name} SETTING @ file.toml\` tells where a value comes from.`,
+  ];
+}
+
+function rowLines({ flag, takes, text }: HelpGroup["rows"][number]): string[] {
+  const head = `  ${flag}${takes ? ` ${takes}` : ""}`;
+  const wrapped = wrap(text, WIDTH - TEXT_AT);
+  const indent = " ".repeat(TEXT_AT);
+  if (head.length > TEXT_AT - 2) return [head, ...wrapped.map((line) => indent + line)];
+  return wrapped.map((line, index) => (index === 0 ? head.padEnd(TEXT_AT) : indent) + line);
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1) ?? "";
+    if (line && line.length + word.length >= width) lines.push(word);
+    else lines[lines.length - 1] = line ? `${line} ${word}` : word;
+  }
+  return lines;
+}
