@@ -35,7 +35,7 @@ export async function recordComponents(
     ...recording,
     config,
     all,
-    only(type, name) {
+    only: (type, name) => {
       const found = all(type).filter((each) => name === undefined || each.name === name);
       if (found.length === 1 && found[0] !== undefined) return found[0];
       const there = all(type).map((each) => each.name);

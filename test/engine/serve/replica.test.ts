@@ -119,11 +119,10 @@ describe("serveReplica", () => {
     await expect(ask(folder.address)).rejects.toThrow();
   });
 
-  it("serves stored weights from the files of its job, at the address it is told", async () => {
+  it("serves stored weights from the files of its job", async () => {
     const modelFiles = (await readdir(base)).map((path) => ({ path, url: "", size: 0, sha256: "" }));
     const model = { name: "acme/tiny", revision: "0".repeat(64) };
-    const stored = await start({ ...serveJob(), model, modelFiles }, base, "0.0.0.0");
-    expect(stored.address).toMatch(/^0\.0\.0\.0:\d+$/);
+    const stored = await start({ ...serveJob(), model, modelFiles }, base);
     expect((await readdir(join(stored.workDir, "model"))).sort()).toEqual((await readdir(base)).sort());
     const folder = await start(serveJob(), base);
     expect(contentOf(await ask(stored.address))).toBe(contentOf(await ask(folder.address)));
@@ -133,6 +132,10 @@ describe("serveReplica", () => {
       code: "model_not_found",
       hint: expect.stringContaining("spotter model pull hf:acme/tiny") as string,
     });
+  });
+
+  it("listens at the address it is told, which has to be its own", async () => {
+    await expect(start(serveJob(), base, "192.0.2.1")).rejects.toThrow(/EADDRNOTAVAIL.*192\.0\.2\.1/);
   });
 
   it("lets answers under way end before it stops", async () => {
