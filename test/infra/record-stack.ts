@@ -22,7 +22,23 @@ let runs = 0;
  * @example
  * const { resources, outputs } = await recordStack({ "spotter:removal": "destroy" });
  */
-export async function recordStack(
+export function recordStack(config?: Record<string, string>, options?: RecordOptions): Promise<Recording> {
+  return record(
+    async () => {
+      // Only now: the resources of the program belong to the engine that is set when it is loaded. A name of its own
+      // for each run, as a module that was loaded once does nothing when it is loaded again.
+      const entry = `${join(import.meta.dirname, "../../infra/index.ts")}?run=${++runs}`;
+      const { default: _, ...outputs } = (await import(/* @vite-ignore */ entry)) as Record<string, unknown>;
+      return outputs;
+    },
+    config,
+    options,
+  );
+}
+
+/** The same for a part of the program: what `program` creates, and what it returns as outputs. */
+export async function record(
+  program: () => Promise<Record<string, unknown>>,
   config: Record<string, string> = {},
   { preview = false, stack = "test" }: RecordOptions = {},
 ): Promise<Recording> {
@@ -30,13 +46,7 @@ export async function recordStack(
   pulumi.runtime.setAllConfig({ "aws:region": "eu-central-1", ...config });
   pulumi.runtime.setMockOptions(monitor, "spotter", stack, preview, "organization");
   await awaitFeatureSupport();
-  await pulumi.runtime.runInPulumiStack(async () => {
-    // Only now: the resources of the program belong to the engine that is set when it is loaded. A name of its own
-    // for each run, as a module that was loaded once does nothing when it is loaded again.
-    const entry = `${join(import.meta.dirname, "../../infra/index.ts")}?run=${++runs}`;
-    const { default: _, ...outputs } = (await import(/* @vite-ignore */ entry)) as Record<string, unknown>;
-    return outputs;
-  });
+  await pulumi.runtime.runInPulumiStack(program);
   await pulumi.runtime.disconnect();
   return monitor.recording();
 }
