@@ -41,31 +41,30 @@ const USUAL: Record<string, Outcome[]> = {
   "stack output": [{ stdout: "{}" }],
 };
 
-const SCRIPT = `#!${process.execPath}
-const { appendFileSync, existsSync, readFileSync, writeFileSync } = require("node:fs");
-const folder = __dirname;
-const args = process.argv.slice(2).filter((each) => each !== "--non-interactive");
-appendFileSync(folder + "/calls.jsonl", JSON.stringify(args) + "\\n");
-if (!existsSync(folder + "/path")) writeFileSync(folder + "/path", process.env.PATH);
-const outcomes = JSON.parse(readFileSync(folder + "/outcomes.json", "utf8"));
-let key;
-for (let words = args.length; words > 0 && key === undefined; words--) {
-  const beginning = args.slice(0, words).join(" ");
-  if (outcomes[beginning] !== undefined) key = beginning;
-}
-const left = outcomes[key] ?? [{}];
-const outcome = left.length > 1 ? left.shift() : left[0];
-writeFileSync(folder + "/outcomes.json", JSON.stringify(outcomes));
-process.stdout.write(outcome.stdout ?? "");
-process.stderr.write(outcome.stderr ?? "");
-process.exitCode = outcome.code ?? 0;
-if (outcome.untilInterrupted) {
-  const alive = setInterval(() => {}, 1000);
-  process.on("SIGINT", () => {
-    appendFileSync(folder + "/calls.jsonl", JSON.stringify(["(interrupted)"]) + "\\n");
-    clearInterval(alive);
-  });
-}
+/** A shell starts in a few milliseconds; a command of ours calls Pulumi a dozen times. */
+const SCRIPT = `#!/bin/sh
+dir=\${0%/*}
+line= key= best=other
+for word in "$@"; do
+  [ "$word" = --non-interactive ] && continue
+  line="$line\t$word"
+  key="$key\${key:+ }$word"
+  [ -d "$dir/outcomes/$key" ] && best=$key
+done
+printf '%s\n' "$line" >> "$dir/calls"
+[ -e "$dir/path" ] || printf '%s' "$PATH" > "$dir/path"
+own="$dir/outcomes/$best"
+read -r at < "$own/at"
+read -r code < "$own/$at.code"
+[ -e "$own/$((at + 1)).code" ] && echo $((at + 1)) > "$own/at"
+[ -s "$own/$at.stdout" ] && cat "$own/$at.stdout"
+[ -s "$own/$at.stderr" ] && cat "$own/$at.stderr" >&2
+if [ -e "$own/$at.waits" ]; then
+  trap 'printf "\t(interrupted)\n" >> "$dir/calls"; exit $code' INT
+  printf '\t(waiting)\n' >> "$dir/calls"
+  while :; do sleep 0.02; done
+fi
+exit $code
 `;
 
 /** Plan that the fake program comes to. */
@@ -95,7 +94,8 @@ export function fakePulumi(
     join(project, "infra", "preflight.ts"),
     `console.log(${JSON.stringify(JSON.stringify(plan))});\n`,
   );
-  writeFileSync(join(folder, "outcomes.json"), JSON.stringify({ ...USUAL, ...outcomes }));
+  for (const [beginning, all] of Object.entries({ other: [{}], ...USUAL, ...outcomes }))
+    writeOutcomes(join(folder, "outcomes", beginning), all);
   writeFileSync(join(folder, "pulumi"), SCRIPT);
   chmodSync(join(folder, "pulumi"), 0o755);
   vi.stubEnv("PATH", `${folder}${delimiter}${process.env["PATH"]}`);
@@ -104,12 +104,10 @@ export function fakePulumi(
     rmSync(folder, { recursive: true, force: true });
   });
   const calls = () => {
-    const file = join(folder, "calls.jsonl");
+    const file = join(folder, "calls");
     if (!existsSync(file)) return [];
-    return readFileSync(file, "utf8")
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as string[]);
+    const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+    return lines.map((line) => line.split("\t").slice(1));
   };
   return {
     folder: project,
@@ -124,4 +122,13 @@ export function fakePulumi(
         { timeout: 10_000, interval: 10 },
       ),
   };
+}
+
+function writeOutcomes(folder: string, outcomes: readonly Outcome[]): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "at"), "0\n");
+  outcomes.forEach(({ stdout = "", stderr = "", code = 0, untilInterrupted = false }, index) => {
+    const files = { stdout, stderr, code: `${code}\n`, ...(untilInterrupted && { waits: "" }) };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, `${index}.${name}`), text);
+  });
 }

@@ -9,8 +9,8 @@ import { asked } from "./aws-failure.ts";
 import { clientOptions, loadClient, type AwsOptions } from "./load-client.ts";
 import { taggedResources } from "./tagged-resources.ts";
 
-/** Part of the name of the function that makes first keys. */
-const FUNCTION = "key-bootstrap";
+/** How the name of the function that makes first keys ends; Pulumi may add some digits. */
+const FUNCTION = /(^|-)key-bootstrap(-[0-9a-f]+)?$/;
 
 export interface BootstrapKeyParams extends AwsOptions, KeyBootstrapInput {
   /** Name of the stack. */
@@ -59,7 +59,7 @@ async function functionOf(stack: string, options: AwsOptions): Promise<string> {
     // Functions of user code are named after the stack, which may be called anything.
     .filter(({ tags }) => tags["spotter:kind"] !== "isolate")
     .map(({ arn }) => arn.split(":").at(6) ?? "")
-    .filter((each) => each.includes(FUNCTION));
+    .filter((each) => FUNCTION.test(each));
   const [name] = names;
   if (name !== undefined) return name;
   const region = options.region ?? "the region of your AWS profile";

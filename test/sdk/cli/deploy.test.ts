@@ -1,0 +1,204 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import type { InvocationRequest } from "@aws-sdk/client-lambda";
+import { SpotterError } from "../../../sdk/schema/errors.ts";
+import { startAwsAccount, stubAws, type AwsAccountOptions } from "../../fakes/aws-account.ts";
+import { fakePulumi, PLAN, type Outcome } from "../../fakes/pulumi.ts";
+import { runCli } from "./run-cli.ts";
+
+const URL_OF_STACK = "https://d111111abcdef8.cloudfront.net";
+const OUTPUTS = JSON.stringify({ url: URL_OF_STACK, gatewayUrl: URL_OF_STACK });
+const KEY = "sk-spotter-first";
+const RECORD = { v: 1, id: "k1", name: "first", scope: "admin", createdAtMs: 1 };
+const FUNCTION = "arn:aws:lambda:eu-central-1:123456789012:function:spotter-dev-key-bootstrap-0a1b2c3";
+const LOCKED =
+  "error: the stack is currently locked by 1 lock(s). Either wait for the other process(es) to end.\n";
+
+/** An account, and a Pulumi that succeeds in everything but the given outcomes. */
+async function prepared(
+  outcomes: Record<string, Outcome[]> = {},
+  options: AwsAccountOptions = {},
+  hasKey = false,
+) {
+  const taken = new SpotterError("conflict", "The stack has an admin key already.").toBody();
+  const answer = hasKey ? taken : { url: URL_OF_STACK, key: KEY, record: RECORD };
+  const invoked: string[] = [];
+  const aws = await startAwsAccount({
+    quotas: { "L-DB2E81BA": 8, "L-3819A6DF": 8, "L-3032A538": 40 },
+    instanceTypes: { "g6.xlarge": { vCpus: 4, zones: ["a", "b"] } },
+    resources: [{ arn: FUNCTION, tags: { "spotter:stack": "dev" } }],
+    services: {
+      lambda: {
+        Invoke: ({ FunctionName }: InvocationRequest) => {
+          invoked.push(FunctionName ?? "");
+          return { StatusCode: 200, Payload: Buffer.from(JSON.stringify(answer)) };
+        },
+      },
+    },
+    ...options,
+  });
+  stubAws(aws.endpoint);
+  const usual = { "stack output": [{ stdout: OUTPUTS }], "stack ls": [{ stdout: '[{"name":"dev"}]' }] };
+  return { aws, invoked, ...fakePulumi({ ...usual, ...outcomes }) };
+}
+
+/** What was done to the stack; what was only asked is left out. */
+function changes(calls: string[][]): string[] {
+  const asks = /^(version|whoami|config --json|stack ls|stack output)/;
+  return calls.map((each) => each.join(" ")).filter((line) => !asks.test(line));
+}
+
+describe("spotter deploy", () => {
+  it("checks the account, makes the stack, and tells its address, its idle cost, and its key once", async () => {
+    const { folder, calls, invoked } = await prepared({
+      up: [{ stdout: "Updating (dev)\n", stderr: "a warning\n" }],
+    });
+    const { code, out, err } = await runCli([
+      "deploy",
+      "--dir",
+      folder,
+      "--region",
+      "eu-central-1",
+      "--yes",
+      "--json",
+    ]);
+    expect(code).toBe(0);
+    const told = JSON.parse(out) as Record<string, unknown>;
+    expect(told).toMatchObject({
+      ...{ stack: "dev", region: "eu-central-1", url: URL_OF_STACK, ok: true, idleMonthlyUsd: 34.5 },
+      key: { key: KEY },
+      idleCosts: PLAN.idleCosts,
+    });
+    // One document on standard output; what Pulumi shows is beside it.
+    expect(err).toContain("Updating (dev)");
+    expect(err).toContain("a warning");
+    expect(changes(calls())).toEqual([
+      "stack select --create dev",
+      "config set aws:region eu-central-1 --stack dev --plaintext",
+      "up --stack dev --yes --skip-preview",
+    ]);
+    expect(invoked).toEqual(["spotter-dev-key-bootstrap-0a1b2c3"]);
+  });
+
+  it("updates a stack that has a key, and says in words what it costs", async () => {
+    const { folder } = await prepared({}, {}, true);
+    const { code, out, err } = await runCli(["deploy", "--dir", folder, "--yes"]);
+    expect(code).toBe(0);
+    expect(out).toContain(`The stack dev in eu-central-1 is at ${URL_OF_STACK}`);
+    expect(out).toContain("While nothing runs it costs about $34.5 a month");
+    expect(out).toMatch(/load balancer +\$16\.43/);
+    expect(out).not.toContain("SPOTTER_API_KEY");
+    expect(err).toContain("It has an admin key already.");
+  });
+
+  it("says what a lock means, and with --recover takes it away, looks what is there, and goes on", async () => {
+    const { folder, calls } = await prepared({ up: [{ code: 255, stderr: LOCKED }, {}] });
+    const locked = await runCli(["deploy", "--dir", folder, "--yes"]);
+    expect([locked.code, locked.err]).toEqual([
+      1,
+      expect.stringContaining("spotter deploy --recover") as string,
+    ]);
+    expect((await runCli(["deploy", "--dir", folder, "--yes", "--recover"])).code).toBe(0);
+    expect(changes(calls()).slice(-3)).toEqual([
+      "cancel --yes --stack dev",
+      "refresh --stack dev --yes --skip-preview --clear-pending-creates",
+      "up --stack dev --yes --skip-preview",
+    ]);
+  });
+
+  it("goes no further where looking up what is there fails", async () => {
+    const { folder, calls } = await prepared({
+      cancel: [{ code: 255, stderr: "no update in progress" }],
+      refresh: [{ code: 255, stderr: "error: could not read\n" }],
+    });
+    const lost = await runCli(["deploy", "--dir", folder, "--yes", "--recover"]);
+    expect([lost.code, lost.err]).toEqual([1, expect.stringContaining("could not read") as string]);
+    expect(changes(calls()).at(-1)).toContain("refresh");
+  });
+
+  it("passes Ctrl-C on to Pulumi, waits for it, and names the way out", async () => {
+    const { folder, calls, called } = await prepared({ up: [{ untilInterrupted: true, code: 1 }] });
+    const interrupt = new AbortController();
+    const running = runCli(["deploy", "--dir", folder, "--yes"], { signal: interrupt.signal });
+    await called("(waiting)");
+    interrupt.abort(new Error("Interrupted."));
+    const { code, err } = await running;
+    expect(code).toBe(130);
+    expect(calls().at(-1)).toEqual(["(interrupted)"]);
+    expect(err).toContain("spotter deploy --recover");
+    expect(err).toContain("pulumi cancel, pulumi refresh, pulumi up");
+  });
+
+  it("is stopped by what makes an update fail, and not by what only GPUs need", async () => {
+    const quotas = { "L-DB2E81BA": 0 };
+    const { folder, calls } = await prepared({}, { quotas });
+    const poor = await runCli(["deploy", "--dir", folder, "--yes"]);
+    expect([poor.code, poor.out]).toEqual([0, expect.stringContaining("L-DB2E81BA") as string]);
+    expect(poor.out).toContain("None of it keeps the stack from being made");
+    const before = changes(calls()).length;
+    const line = ["deploy", "--dir", folder, "--yes", "--json", "--region", "mars-1"];
+    const { code, out } = await runCli(line);
+    expect([code, JSON.parse(out)]).toMatchObject([1, { ok: false }]);
+    expect(changes(calls()).length).toBe(before);
+  });
+
+  it("offers a place for the state where Pulumi has none, and makes it", async () => {
+    const notIn = { whoami: [{ code: 255, stderr: "error: you must log in" }] };
+    const { folder, calls } = await prepared(notIn);
+    const { asked, endpoint } = await startBuckets();
+    vi.stubEnv("AWS_ENDPOINT_URL_S3", endpoint);
+    const lost = await runCli(["deploy", "--dir", folder, "--yes"]);
+    expect([lost.code, lost.err]).toEqual([
+      2,
+      expect.stringContaining("spotter deploy --backend s3") as string,
+    ]);
+    const line = ["deploy", "--dir", folder, "--yes", "--region", "eu-central-1", "--backend", "s3"];
+    vi.stubEnv("PULUMI_CONFIG_PASSPHRASE", undefined);
+    const open = await runCli(line);
+    expect([open.code, open.err]).toEqual([2, expect.stringContaining("PULUMI_CONFIG_PASSPHRASE") as string]);
+    expect(changes(calls())).toEqual([
+      "login s3://spotter-state-123456789012-eu-central-1?region=eu-central-1",
+    ]);
+    expect(asked).toEqual([
+      "HEAD /spotter-state-123456789012-eu-central-1",
+      "PUT /spotter-state-123456789012-eu-central-1",
+      "PUT /spotter-state-123456789012-eu-central-1?publicAccessBlock",
+      "PUT /spotter-state-123456789012-eu-central-1?versioning",
+    ]);
+    vi.stubEnv("PULUMI_CONFIG_PASSPHRASE", "of this test");
+    expect((await runCli(line)).code).toBe(0);
+    // It is there now.
+    expect(asked.slice(4)).toEqual(["HEAD /spotter-state-123456789012-eu-central-1"]);
+  });
+
+  it("asks for a yes, a program and Pulumi before anything else", async () => {
+    const { folder, calls } = await prepared();
+    const silent = await runCli(["deploy", "--dir", folder]);
+    expect([silent.code, silent.err]).toEqual([2, expect.stringContaining("--yes") as string]);
+    expect((await runCli(["deploy", "--dir", "/tmp", "--yes"])).code).toBe(2);
+    vi.stubEnv("PATH", "/nonexistent");
+    const bare = await runCli(["deploy", "--dir", folder, "--yes"]);
+    expect([bare.code, bare.err]).toEqual([2, expect.stringContaining("pulumi.com/docs/install") as string]);
+    expect(calls()).toEqual([]);
+  });
+});
+
+/** S3, as far as buckets go: the first HEAD finds none. */
+async function startBuckets() {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    const line = `${request.method} ${request.url?.replace(/\/?(\?|$)(x-id=\w+)?&?/, "$1").replace(/=?&.*|[?=]$/, "")}`;
+    const isKnown = asked.length > 0;
+    asked.push(line);
+    request
+      .resume()
+      .on("end", () => response.writeHead(request.method === "HEAD" && !isKnown ? 404 : 200).end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { asked, endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
