@@ -39,7 +39,7 @@ export interface StackConfig {
   maxFunctionConcurrency?: number;
   budget: { monthlyUsd: number; email: string | null };
   /** Trainings over several instances; null: none, and no NAT gateway. */
-  multiNode: { gpuClass: GpuClass; maxNodes: number; efa: boolean } | null;
+  multiNode: { gpuClass: GpuClass; maxNodes: number; fabricCards: number } | null;
   /** When a GPU instance ends itself. */
   host: { idleMinutes: number; maxHours: number };
   /** On every resource that can have tags. */
@@ -96,9 +96,9 @@ function gpuClass(text: string, { maxInstances, spot }: Settings): GpuClass {
 function multiNode(settings: Settings): StackConfig["multiNode"] {
   if (settings.multiNode === "") return null;
   const found = gpuClass(settings.multiNode, settings);
-  const efa = instancesOf(found.name).every((each) => each.efa);
+  const fabricCards = Math.min(...instancesOf(found.name).map((each) => each.fabricCards));
   // Batch starts no nodes of one job on spot instances.
-  return { gpuClass: { ...found, spot: false }, maxNodes: found.maxInstances, efa };
+  return { gpuClass: { ...found, spot: false }, maxNodes: found.maxInstances, fabricCards };
 }
 
 function report(findings: readonly Finding[]): string {

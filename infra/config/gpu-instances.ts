@@ -5,8 +5,8 @@ export interface GpuInstance {
   gpus: number;
   vCpus: number;
   memoryGiB: number;
-  /** Has an Elastic Fabric Adapter, which nodes of one training talk over. */
-  efa: boolean;
+  /** Cards of the Elastic Fabric Adapter that nodes of one training talk over; 0 for none. */
+  fabricCards: number;
 }
 
 /**
@@ -15,23 +15,23 @@ export interface GpuInstance {
  */
 export const GPU_INSTANCES: readonly GpuInstance[] = [
   row("g4dn.xlarge", "T4", 1, 4, 16),
-  row("g4dn.12xlarge", "T4", 4, 48, 192, "efa"),
-  row("g4dn.metal", "T4", 8, 96, 384, "efa"),
+  row("g4dn.12xlarge", "T4", 4, 48, 192, 1),
+  row("g4dn.metal", "T4", 8, 96, 384, 1),
   row("g5.xlarge", "A10G", 1, 4, 16),
-  row("g5.12xlarge", "A10G", 4, 48, 192, "efa"),
-  row("g5.48xlarge", "A10G", 8, 192, 768, "efa"),
+  row("g5.12xlarge", "A10G", 4, 48, 192, 1),
+  row("g5.48xlarge", "A10G", 8, 192, 768, 1),
   row("g6.xlarge", "L4", 1, 4, 16),
-  row("g6.12xlarge", "L4", 4, 48, 192, "efa"),
-  row("g6.48xlarge", "L4", 8, 192, 768, "efa"),
+  row("g6.12xlarge", "L4", 4, 48, 192, 1),
+  row("g6.48xlarge", "L4", 8, 192, 768, 1),
   row("g6e.xlarge", "L40S", 1, 4, 32),
-  row("g6e.12xlarge", "L40S", 4, 48, 384, "efa"),
-  row("g6e.48xlarge", "L40S", 8, 192, 1536, "efa"),
-  row("p4d.24xlarge", "A100-40GB", 8, 96, 1152, "efa"),
-  row("p4de.24xlarge", "A100-80GB", 8, 96, 1152, "efa"),
+  row("g6e.12xlarge", "L40S", 4, 48, 384, 1),
+  row("g6e.48xlarge", "L40S", 8, 192, 1536, 1),
+  row("p4d.24xlarge", "A100-40GB", 8, 96, 1152, 4),
+  row("p4de.24xlarge", "A100-80GB", 8, 96, 1152, 4),
   row("p5.4xlarge", "H100", 1, 16, 256),
-  row("p5.48xlarge", "H100", 8, 192, 2048, "efa"),
-  row("p5en.48xlarge", "H200", 8, 192, 2048, "efa"),
-  row("p6-b200.48xlarge", "B200", 8, 192, 2048, "efa"),
+  row("p5.48xlarge", "H100", 8, 192, 2048, 32),
+  row("p5en.48xlarge", "H200", 8, 192, 2048, 16),
+  row("p6-b200.48xlarge", "B200", 8, 192, 2048, 8),
 ];
 
 /** The names of all classes: `L4:1` is one L4 on an instance, `L4:4` up to four. */
@@ -48,7 +48,7 @@ function row(
   gpus: number,
   vCpus: number,
   memoryGiB: number,
-  efa?: "efa",
+  fabricCards = 0,
 ): GpuInstance {
-  return { type, gpu, gpus, vCpus, memoryGiB, efa: efa !== undefined };
+  return { type, gpu, gpus, vCpus, memoryGiB, fabricCards };
 }

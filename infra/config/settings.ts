@@ -32,7 +32,9 @@ const gpuClass = z.string().superRefine((text, context) => {
 const multiNode = z.string().superRefine((text, context) => {
   if (text === "") return;
   const { name, most } = splitClass(text);
-  const known = GPU_CLASS_NAMES.filter((each) => instancesOf(each).some(({ efa }) => efa));
+  const known = GPU_CLASS_NAMES.filter((each) =>
+    instancesOf(each).some(({ fabricCards }) => fabricCards > 0),
+  );
   if (!known.includes(name)) context.addIssue({ code: "invalid_value", values: known, input: name });
   else if (!isCount(most, 64) || Number(most) < 2)
     context.addIssue({

@@ -88,7 +88,7 @@ describe("settings", () => {
         { name: "L4:1", maxInstances: 5, spot: false },
         { name: "H100:8", gpu: "H100", gpus: 8, instanceTypes: ["p5.48xlarge"], maxInstances: 3 },
       ],
-      multiNode: { gpuClass: { name: "H100:8", spot: false }, maxNodes: 4, efa: true },
+      multiNode: { gpuClass: { name: "H100:8", spot: false }, maxNodes: 4, fabricCards: 32 },
       budget: { monthlyUsd: 100, email: "me@example.com" },
       maxFunctionConcurrency: 20,
     });
@@ -192,7 +192,7 @@ it("runs GPUs on the instances that the price list knows, as it knows them", () 
     vCpus,
     memoryGiB,
   }));
-  expect(GPU_INSTANCES.map(({ efa: _efa, ...each }) => each)).toEqual(priced);
+  expect(GPU_INSTANCES.map(({ fabricCards: _cards, ...each }) => each)).toEqual(priced);
   expect(new Set(GPU_INSTANCES.map(({ gpu }) => gpu))).toEqual(new Set(gpuClass.options));
 });
 

@@ -6,9 +6,9 @@ import { awaitFeatureSupport } from "./engine/pulumi-proto.ts";
 
 export interface Components extends Recording {
   config: StackConfig;
-  all(type: string): Registered[];
+  all: (type: string) => Registered[];
   /** The one of this type, or of this name among them. */
-  only(type: string, name?: string): Registered;
+  only: (type: string, name?: string) => Registered;
 }
 
 /**
