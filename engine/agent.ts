@@ -10,14 +10,18 @@ import type { Checkpoint } from "../sdk/schema/checkpoint.ts";
 import { SpotterError, type Failure } from "../sdk/schema/errors.ts";
 import {
   JOB_PROTOCOL,
+  jobCallsReply,
   jobCheckpoint,
   jobRewardsReply,
   jobSpec,
+  type JobCallResult,
   type JobEnvironment,
+  type JobEnvironmentCall,
   type JobEventBody,
   type JobCheckpoint,
   type JobFile,
   type JobSpec,
+  type JobToolCall,
 } from "../sdk/schema/job.ts";
 import type { RewardRow, Rollout, Verdict } from "../sdk/schema/rollout.ts";
 import { uploadCheckpoint, type CheckpointUpload } from "./agent/checkpoint.ts";
@@ -67,6 +71,10 @@ export interface JobClient {
   flush(): Promise<void>;
   /** One verdict per row, in order. */
   judge(rows: RewardRow[]): Promise<Verdict[]>;
+  /** Calls tools of the run; one result a call, in order. */
+  callTools(calls: JobToolCall[]): Promise<JobCallResult[]>;
+  /** Begins episodes in the run's environments, and goes on with them; one result a call, in order. */
+  callEnvironments(calls: JobEnvironmentCall[]): Promise<JobCallResult[]>;
   /** Asks an endpoint (OpenAI chat completions, not streamed) with the job token as key. */
   chat(url: string, body: unknown, signal: AbortSignal): Promise<unknown>;
   /** All rollouts of a step; repeating a step replaces it. */
@@ -177,6 +185,15 @@ export function createJobClient(env: JobEnvironment, options: JobClientOptions =
     throw new SpotterError("reward_invalid", `Judged ${rows.length} rows, got ${verdicts.length} verdicts.`);
   }
 
+  async function callAll(at: string, calls: unknown[]): Promise<JobCallResult[]> {
+    if (calls.length === 0) return [];
+    const body = { attempt: attempt(), calls };
+    const answer = await transport.json(`${path}/${at}`, body, { timeoutMs: judgeTimeoutMs });
+    const { results } = z.parse(jobCallsReply, answer);
+    if (results.length === calls.length) return results;
+    throw new SpotterError("internal", `Made ${calls.length} calls, got ${results.length} results.`);
+  }
+
   async function stopBeating(): Promise<void> {
     heartbeats.abort();
     await beating;
@@ -194,6 +211,8 @@ export function createJobClient(env: JobEnvironment, options: JobClientOptions =
     report: (body) => queue.push(body),
     flush: () => queue.flush(),
     judge,
+    callTools: (calls) => callAll("tools", calls),
+    callEnvironments: (calls) => callAll("environments", calls),
     chat: (url, body, signal) =>
       transport.request(
         url,

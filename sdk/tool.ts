@@ -56,8 +56,9 @@ export function tool<Input = Record<string, unknown>>(
     throw new TypeError('tool: parameters is missing; give { type: "object" } for none');
   if (typeof fn !== "function") throw new TypeError("tool: the last argument must be a function");
   const run = Object.assign((input: Input, context: ToolContext) => fn(input, context), { options });
-  const { description, timeoutMs } = options;
-  return define(run, { kind: "tool", description, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+  const { description, parameters, timeoutMs } = options;
+  const limit = timeoutMs === undefined ? {} : { timeoutMs };
+  return define(run, { kind: "tool", description, parameters, ...limit });
 }
 
 function beObjectSchema(value: unknown): string | undefined {

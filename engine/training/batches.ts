@@ -1,11 +1,12 @@
 import { uniformInt } from "pure-rand/distribution/uniformInt";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
+import { createMixture, type RowGroup } from "./mixture.ts";
 import { seedOf } from "./seeds.ts";
 
 export interface BatchesParams {
   seed: number;
-  /** Rows of the dataset. */
-  rows: number;
+  /** The dataset's rows; of several groups, in proportion to their ratios. */
+  groups: readonly RowGroup[];
   /** Rows a step takes. */
   perStep: number;
 }
@@ -19,23 +20,22 @@ export interface Batches {
 }
 
 /**
- * Each epoch is a shuffle of its own, and steps take the epochs end to end. What a step takes depends on
+ * Each epoch of a group is a shuffle of its own, and steps take the epochs end to end. What a step takes depends on
  * nothing but the parameters and the step, so a resumed run needs no cursor.
  *
  * @example
- * createBatches({ seed: 0, rows: 100, perStep: 16 }).rowsOfStep(7); // wraps into the second epoch
+ * const batches = createBatches({ seed: 0, groups: [{ rows: [0, 1, 2], ratio: 1 }], perStep: 2 });
+ * batches.rowsOfStep(2); // wraps into the second epoch
  */
-export function createBatches({ seed, rows, perStep }: BatchesParams): Batches {
-  let shuffledEpoch = -1;
-  let order: number[] = [];
+export function createBatches({ seed, groups, perStep }: BatchesParams): Batches {
+  const size = groups.reduce((sum, { rows }) => sum + rows.length, 0);
+  const mixture = createMixture(groups.map(({ ratio }) => ratio));
+  const epochs = groups.map(({ rows }, group) => createEpochs(rows, seed, group));
 
   function rowAt(position: number): number {
-    const epoch = Math.floor(position / rows);
-    if (epoch !== shuffledEpoch) {
-      order = shuffled(rows, seedOf(seed, "epoch", epoch));
-      shuffledEpoch = epoch;
-    }
-    return order[position % rows] ?? 0;
+    // A single group needs no list of what came before.
+    const { group, nth } = groups.length === 1 ? { group: 0, nth: position } : mixture.at(position);
+    return epochs[group]?.rowAt(nth) ?? 0;
   }
 
   function rowsOfStep(step: number): number[] {
@@ -44,12 +44,30 @@ export function createBatches({ seed, rows, perStep }: BatchesParams): Batches {
 
   function rowsUsed(firstStep: number, lastStep: number): number[] {
     const used = new Set<number>();
-    for (let step = firstStep; step <= lastStep && used.size < rows; step++)
+    for (let step = firstStep; step <= lastStep && used.size < size; step++)
       for (const row of rowsOfStep(step)) used.add(row);
     return [...used].sort((a, b) => a - b);
   }
 
   return { rowsOfStep, rowsUsed };
+}
+
+/** The rows of a group, shuffled anew for each epoch. */
+function createEpochs(rows: readonly number[], seed: number, group: number): { rowAt(nth: number): number } {
+  let shuffledEpoch = -1;
+  let order: number[] = [];
+  return {
+    rowAt(nth) {
+      const epoch = Math.floor(nth / rows.length);
+      if (epoch !== shuffledEpoch) {
+        // The first group's epochs are those of a run without environments.
+        const parts = group === 0 ? [epoch] : [epoch, group];
+        order = shuffled(rows.length, seedOf(seed, "epoch", ...parts));
+        shuffledEpoch = epoch;
+      }
+      return rows[order[nth % rows.length] ?? 0] ?? 0;
+    },
+  };
 }
 
 /** Fisher-Yates. */

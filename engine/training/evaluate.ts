@@ -4,17 +4,20 @@ import type { Verdict } from "../../sdk/schema/rollout.ts";
 import type { JobClient } from "../agent.ts";
 import type { EngineApi } from "../onnx/engine-api.ts";
 import { meanOf } from "./grpo.ts";
-import { judgedRowOf, sampleAll } from "./samples.ts";
+import { writtenTokens } from "./episode.ts";
+import { judgeAll, sampleAll } from "./samples.ts";
 import { seedOf } from "./seeds.ts";
 import { sftSequence } from "./sft-step.ts";
 import type { PromptCodec } from "./text.ts";
 import { rewardMetrics } from "./verdicts.ts";
+import type { World } from "./world.ts";
 
 export interface EvaluateParams {
   spec: RunSpec;
   engine: EngineApi;
   codec: PromptCodec;
   client: Pick<JobClient, "judge">;
+  world: World;
   rows: readonly DatasetRow[];
   signal: AbortSignal;
 }
@@ -28,9 +31,13 @@ const CHUNK = 128;
  */
 export async function evaluate(params: EvaluateParams): Promise<Record<string, number>> {
   return {
-    ...(params.spec.rewards === undefined ? {} : await rewardsOf(params)),
+    ...(isJudged(params.spec) ? await rewardsOf(params) : {}),
     ...(params.spec.kind === "sft" ? await lossOf(params) : {}),
   };
+}
+
+function isJudged({ rewards, environments }: RunSpec): boolean {
+  return rewards !== undefined || environments !== undefined;
 }
 
 async function rewardsOf({
@@ -38,6 +45,7 @@ async function rewardsOf({
   engine,
   codec,
   client,
+  world,
   rows,
   signal,
 }: EvaluateParams): Promise<Record<string, number>> {
@@ -48,12 +56,11 @@ async function rewardsOf({
       index: first + offset,
       group: first + offset,
       row,
-      promptIds: codec.promptIds(row),
       seed: seedOf(spec.seed, "eval", first + offset),
     }));
-    const samples = await sampleAll(engine, codec, spec.rollout, requests, signal);
-    verdicts.push(...(await client.judge(samples.map(judgedRowOf))));
-    tokens += samples.reduce((sum, sample) => sum + sample.ids.length, 0);
+    const samples = await sampleAll({ engine, codec, settings: spec.rollout, world, signal }, requests);
+    verdicts.push(...(await judgeAll(client, samples)));
+    tokens += samples.reduce((sum, sample) => sum + writtenTokens(sample), 0);
   }
   return { ...rewardMetrics(verdicts, "eval/"), "eval/completion_tokens": tokens };
 }

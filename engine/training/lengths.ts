@@ -3,7 +3,9 @@ import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import { sftSequence } from "./sft-step.ts";
-import type { PromptCodec } from "./text.ts";
+import type { RowCodec } from "./text.ts";
+
+type LengthSpec = Pick<RunSpec, "kind" | "rewards" | "rollout">;
 
 /** A row that the run will meet. */
 export interface MetRow {
@@ -23,8 +25,8 @@ const NAMED = 10;
  *   not in the middle of the run.
  */
 export async function longestSequence(
-  spec: Pick<RunSpec, "kind" | "rewards" | "rollout">,
-  codec: PromptCodec,
+  spec: LengthSpec,
+  codec: RowCodec,
   met: readonly MetRow[],
 ): Promise<number> {
   const tooLong: string[] = [];
@@ -47,12 +49,16 @@ export async function longestSequence(
 
 /** @throws SpotterError `context_length_exceeded`. */
 function lengthOf(
-  { kind, rewards, rollout }: Pick<RunSpec, "kind" | "rewards" | "rollout">,
-  codec: PromptCodec,
+  { kind, rewards, rollout }: LengthSpec,
+  codec: RowCodec,
   row: DatasetRow,
   where: string,
 ): number {
+  const whole = Math.min(rollout.contextTokens ?? Infinity, codec.contextLength);
+  // What tools and environments will say is not known yet.
+  if (row.environment !== undefined) return whole;
   const sampled = rewards === undefined ? 0 : codec.promptIds(row).length + rollout.maxTokens;
+  if (rewards !== undefined && rollout.maxTurns > 1) return Math.max(sampled, whole);
   const learnt =
     kind === "sft" && row.completion !== undefined ? sftSequence(codec, row, where).ids.length : 0;
   return Math.max(sampled, learnt);

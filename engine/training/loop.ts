@@ -14,6 +14,7 @@ import { runStep, type StepContext } from "./steps.ts";
 import { stopSignal } from "./stop.ts";
 import type { PromptCodec } from "./text.ts";
 import type { VerdictCount } from "./verdicts.ts";
+import type { World } from "./world.ts";
 
 export interface LoopParams {
   spec: RunSpec;
@@ -23,6 +24,7 @@ export interface LoopParams {
   progress: Progress;
   workDir: string;
   start: StartingPoint;
+  world: World;
   rows: DatasetRow[];
   evalRows: DatasetRow[] | undefined;
   batches: Batches;

@@ -3,12 +3,25 @@ import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import type { Rollout } from "../../sdk/schema/rollout.ts";
 import type { JobClient } from "../agent.ts";
 import type { EngineApi, TrainSequence, TrainStepResult } from "../onnx/engine-api.ts";
-import { groupAdvantages } from "./grpo.ts";
+import { groupAdvantages, meanOf } from "./grpo.ts";
 import type { Progress } from "./progress.ts";
-import { judgedRowOf, rolloutOf, sampleAll, sequenceOf, type Sample, type SampleRequest } from "./samples.ts";
+import { writtenTokens } from "./episode.ts";
+import {
+  judgeAll,
+  rolloutOf,
+  sampleAll,
+  sequenceOf,
+  writtenLogprobs,
+  type Sample,
+  type SampleRequest,
+} from "./samples.ts";
 import { seedOf } from "./seeds.ts";
 import type { PromptCodec } from "./text.ts";
 import { countVerdicts, rewardMetrics, type VerdictCount } from "./verdicts.ts";
+import type { World } from "./world.ts";
+
+/** Share of verdicts that may be missing where only environments judge: the default of rewards. */
+const MISSING_SHARE = 0.2;
 
 export interface RlStepParams {
   spec: RunSpec & { algorithm: { kind: "grpo" } };
@@ -20,7 +33,8 @@ export interface RlStepParams {
   step: number;
   /** Step counted over continued runs; what the random numbers hang on. */
   totalStep: number;
-  prompts: { row: DatasetRow; promptIds: number[] }[];
+  prompts: DatasetRow[];
+  world: World;
   learningRate: number;
   verdicts: VerdictCount;
   signal: AbortSignal;
@@ -36,15 +50,15 @@ export interface RlStepResult {
 
 /** One GRPO step: sample a group per prompt, judge, compare within groups, learn once. */
 export async function rlStep(params: RlStepParams): Promise<RlStepResult> {
-  const { spec, engine, codec, progress, step, now } = params;
+  const { spec, progress, step, now } = params;
   const startedAt = now();
   progress.phase("generate", step, spec.trainer.steps);
-  const samples = await sampleAll(engine, codec, spec.rollout, requestsOf(params), params.signal);
+  const samples = await sampleAll({ ...params, settings: spec.rollout }, requestsOf(params));
   const sampledAt = now();
   progress.phase("score", step, spec.trainer.steps);
-  const verdicts = await params.client.judge(samples.map(judgedRowOf));
+  const verdicts = await judgeAll(params.client, samples);
   const judgedAt = now();
-  const counted = countVerdicts(params.verdicts, verdicts, spec.rewards?.maxMissingShare ?? 0);
+  const counted = countVerdicts(params.verdicts, verdicts, spec.rewards?.maxMissingShare ?? MISSING_SHARE);
   const advantages = inGroups(verdicts, spec.rollout.samplesPerPrompt).flatMap((group) =>
     groupAdvantages(
       group.map((verdict) => verdict.total),
@@ -65,8 +79,9 @@ export async function rlStep(params: RlStepParams): Promise<RlStepResult> {
     metrics: {
       ...rewardMetrics(verdicts),
       ...(trained === undefined ? {} : trainMetrics(trained, learnt)),
-      groups_used: new Set(learnt.map(({ sample }) => sample.group)).size,
-      completion_tokens: samples.reduce((sum, sample) => sum + sample.ids.length, 0),
+      groups_used: new Set(learnt.map(({ sample }) => sample.request.group)).size,
+      completion_tokens: samples.reduce((sum, sample) => sum + writtenTokens(sample), 0),
+      ...conversationMetrics(spec, samples),
       lr: params.learningRate,
       generate_seconds: (sampledAt - startedAt) / 1000,
       score_seconds: (judgedAt - sampledAt) / 1000,
@@ -77,10 +92,10 @@ export async function rlStep(params: RlStepParams): Promise<RlStepResult> {
 
 function requestsOf({ spec, prompts, totalStep }: RlStepParams): SampleRequest[] {
   const { samplesPerPrompt } = spec.rollout;
-  return prompts.flatMap(({ row, promptIds }, group) =>
+  return prompts.flatMap((row, group) =>
     Array.from({ length: samplesPerPrompt }, (_, sample) => {
       const index = group * samplesPerPrompt + sample;
-      return { index, group, row, promptIds, seed: seedOf(spec.seed, "sample", totalStep, index) };
+      return { index, group, row, seed: seedOf(spec.seed, "sample", totalStep, index) };
     }),
   );
 }
@@ -112,10 +127,19 @@ async function learn(
   });
 }
 
+/** Of conversations only: one prompt and one answer have nothing to tell. */
+function conversationMetrics(spec: RunSpec, samples: readonly Sample[]): Record<string, number> {
+  if (spec.rollout.maxTurns === 1) return {};
+  return {
+    turns: meanOf(samples.map(({ turns }) => turns)),
+    truncated: samples.filter(({ truncated }) => truncated).length,
+  };
+}
+
 function trainMetrics(trained: TrainStepResult, learnt: { sample: Sample }[]): Record<string, number> {
   let drift = 0;
   learnt.forEach(({ sample }, index) => {
-    sample.logprobs.forEach((sampled, token) => {
+    writtenLogprobs(sample).forEach((sampled, token) => {
       drift = Math.max(drift, Math.abs(sampled - (trained.logprobs[index]?.[token] ?? sampled)));
     });
   });

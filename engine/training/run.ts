@@ -10,11 +10,13 @@ import type { TextModel } from "../onnx/text/text-model.ts";
 import { createBatches, type Batches } from "./batches.ts";
 import { trainLoop } from "./loop.ts";
 import { longestSequence, type MetRow } from "./lengths.ts";
+import { rowGroups } from "./mixture.ts";
 import { createProgress } from "./progress.ts";
 import { readRows } from "./rows.ts";
 import { startingPoint, type StartingPoint } from "./starting-point.ts";
 import { rowsPerStep } from "./steps.ts";
 import { createPromptCodec } from "./text.ts";
+import { createWorld } from "./world.ts";
 
 export interface TrainParts {
   startEngine: (setup: EngineSetup) => Promise<EngineApi>;
@@ -40,11 +42,17 @@ export async function runTraining(
     const codec = createPromptCodec(
       await parts.loadTextModel(start.weights.modelDir),
       spec.rollout.chatTemplateKwargs,
+      job.tools,
     );
+    const world = createWorld({ job, rollout: spec.rollout, codec, client });
     progress.phase("prepare-dataset");
     const rows = await fetchRows(client, job.dataset, workDir);
     const evalRows = job.evalDataset && (await fetchRows(client, job.evalDataset, workDir));
-    const batches = createBatches({ seed: spec.seed, rows: rows.length, perStep: rowsPerStep(spec) });
+    const batches = createBatches({
+      seed: spec.seed,
+      groups: rowGroups(rows, spec.environments),
+      perStep: rowsPerStep(spec),
+    });
     const met = metRows(spec, start, batches, rows, evalRows ?? []);
     const maxPositions = await longestSequence(spec, codec, met);
     await using engine = disposable(await parts.startEngine(engineSetup(job, start, maxPositions)));
@@ -58,6 +66,7 @@ export async function runTraining(
       progress,
       workDir,
       start,
+      world,
       rows,
       evalRows,
       batches,

@@ -2,7 +2,7 @@ import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { EngineApi, TrainSequence } from "../onnx/engine-api.ts";
-import type { PromptCodec } from "./text.ts";
+import type { RowCodec } from "./text.ts";
 
 /**
  * The tokens an SFT step learns from a row: the completion and the token that ends its turn, never the
@@ -10,7 +10,7 @@ import type { PromptCodec } from "./text.ts";
  *
  * @throws SpotterError `dataset_invalid` without a completion, `context_length_exceeded` when it is too long.
  */
-export function sftSequence(codec: PromptCodec, row: DatasetRow, where: string): TrainSequence {
+export function sftSequence(codec: RowCodec, row: DatasetRow, where: string): TrainSequence {
   if (row.completion === undefined)
     throw new SpotterError("dataset_invalid", `${where} has no completion to learn.`, {
       where,
@@ -50,7 +50,7 @@ export async function sftStep(
 }
 
 function encoded(
-  codec: PromptCodec,
+  codec: RowCodec,
   row: DatasetRow,
   completion: string,
   where: string,

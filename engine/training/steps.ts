@@ -10,6 +10,7 @@ import { sftSequence, sftStep } from "./sft-step.ts";
 import { unlessAborted } from "./stop.ts";
 import type { PromptCodec } from "./text.ts";
 import type { VerdictCount } from "./verdicts.ts";
+import type { World } from "./world.ts";
 
 export interface StepContext {
   spec: RunSpec;
@@ -17,6 +18,7 @@ export interface StepContext {
   codec: PromptCodec;
   client: Pick<JobClient, "judge">;
   progress: Progress;
+  world: World;
   rows: DatasetRow[];
   batches: Batches;
   /** Within this run, from 1: what schedule and reports count. */
@@ -37,7 +39,7 @@ export async function runStep(context: StepContext): Promise<RlStepResult> {
     row: rows[index] ?? missingRow(index),
   }));
   if (spec.algorithm.kind === "grpo") {
-    const prompts = picked.map(({ row }) => ({ row, promptIds: codec.promptIds(row) }));
+    const prompts = picked.map(({ row }) => row);
     return rlStep({
       spec: { ...spec, algorithm: spec.algorithm },
       engine,
@@ -47,6 +49,7 @@ export async function runStep(context: StepContext): Promise<RlStepResult> {
       step,
       totalStep,
       prompts,
+      world: context.world,
       learningRate,
       verdicts: context.verdicts,
       signal,

@@ -2,7 +2,8 @@ import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import { ResponseParser } from "../../sdk/schema/parse-response.ts";
 import type { ChatMessage, ParsedResponse } from "../../sdk/schema/rollout.ts";
-import type { ChatTemplate } from "../onnx/text/chat-template.ts";
+import type { ToolDefinition } from "../../sdk/schema/job.ts";
+import type { ChatTemplate, RenderOptions } from "../onnx/text/chat-template.ts";
 import type { TextModel } from "../onnx/text/text-model.ts";
 import { flattenMessages } from "../serve/flatten-messages.ts";
 
@@ -10,6 +11,19 @@ import { flattenMessages } from "../serve/flatten-messages.ts";
 export interface PromptCodec {
   /** Rendered once a row. Throws `context_length_exceeded` where no token of an answer would fit. */
   promptIds(row: DatasetRow): number[];
+  /** The same of a row, with the text that was rendered. */
+  promptOf(row: DatasetRow): Prompt;
+  /** A conversation up to where the model answers. Throws as `promptIds`. */
+  conversation(messages: readonly ChatMessage[], tools?: readonly unknown[]): Prompt;
+  /**
+   * What follows an answer of the model up to where it answers again: messages that were said meanwhile, or none.
+   * `ended`: the answer's last token ended its turn, so that token is not repeated.
+   */
+  continuation(said: readonly ChatMessage[], ended: boolean, tools?: readonly unknown[]): Prompt;
+  /** Token ids of a text within a message, to measure or cut it. */
+  textIds(text: string): number[];
+  /** Takes an answer apart that follows this text. */
+  parseAfter(prompt: string, text: string): ParsedResponse;
   /** What the model should answer, up to and including the token that ends its turn. Throws as `promptIds`. */
   completionIds(row: DatasetRow, completion: string): number[];
   /** Without control tokens. */
@@ -20,13 +34,20 @@ export interface PromptCodec {
   contextLength: number;
 }
 
-interface Prompt {
+/** What rows alone need. */
+export type RowCodec = Pick<PromptCodec, "promptIds" | "completionIds" | "contextLength">;
+
+export interface Prompt {
   text: string;
   ids: number[];
 }
 
 /** @throws SpotterError `model_unsupported` when the model has no chat template. */
-export function createPromptCodec(model: TextModel, variables: Record<string, unknown>): PromptCodec {
+export function createPromptCodec(
+  model: TextModel,
+  variables: Record<string, unknown>,
+  tools: readonly ToolDefinition[] = [],
+): PromptCodec {
   const { chatTemplate, tokenizer, stopIds, contextLength } = model;
   if (chatTemplate === undefined) throw noTemplate();
   const known = new Map<DatasetRow, Prompt>();
@@ -37,15 +58,35 @@ export function createPromptCodec(model: TextModel, variables: Record<string, un
     const text =
       row.chatTemplate === false
         ? bareText(row)
-        : (chatTemplate?.render(messagesOf(row), { variables }) ?? "");
-    const prompt = { text, ids: encode(text) };
-    if (prompt.ids.length >= contextLength) throw tooLong(contextLength);
+        : (chatTemplate?.render(messagesOf(row), { variables, tools: toolsOf(row, tools) }) ?? "");
+    const prompt = fitting(text);
     known.set(row, prompt);
     return prompt;
   }
 
+  function fitting(text: string): Prompt {
+    const prompt = { text, ids: encode(text) };
+    if (prompt.ids.length >= contextLength) throw tooLong(contextLength);
+    return prompt;
+  }
+
+  function parseAfter(prompt: string, text: string): ParsedResponse {
+    const startsInReasoning = prompt.trimEnd().endsWith("<think>");
+    return parsed(new ResponseParser({ family: model.responseFamily, startsInReasoning }), text);
+  }
+
   return {
     promptIds: (row) => promptOf(row).ids,
+    promptOf,
+    conversation: (messages, known) =>
+      fitting(chatTemplate.render(flattenMessages([...messages]), { variables, tools: known })),
+    continuation: (said, ended, known) => {
+      const text = textAfterAnswer(chatTemplate, flattenMessages([...said]), { variables, tools: known });
+      const ids = encode(text);
+      return { text, ids: ended && stopIds.includes(ids[0] ?? -1) ? ids.slice(1) : ids };
+    },
+    textIds: (text) => tokenizer.encode(text),
+    parseAfter,
     completionIds: (row, completion) => {
       const ids = encode(
         row.chatTemplate === false
@@ -57,10 +98,7 @@ export function createPromptCodec(model: TextModel, variables: Record<string, un
       return end === -1 ? [...ids, ...stopIds.slice(0, 1)] : ids.slice(0, end + 1);
     },
     decode: (ids) => tokenizer.decode(ids),
-    parse: (row, text) => {
-      const startsInReasoning = promptOf(row).text.trimEnd().endsWith("<think>");
-      return parsed(new ResponseParser({ family: model.responseFamily, startsInReasoning }), text);
-    },
+    parse: (row, text) => parseAfter(promptOf(row).text, text),
     stopIds,
     contextLength,
   };
@@ -114,6 +152,31 @@ function answerText(
   const answered = [...messages, { role: "assistant", content: completion } as const];
   const whole = template.render(answered, { variables, addGenerationPrompt: false });
   return whole.startsWith(prompt) ? whole.slice(prompt.length) : completion;
+}
+
+/** Stands for an answer of the model: no template changes it, and no conversation holds it. */
+const ANSWER = "SPOTTER-ANSWER-9d1f";
+
+/**
+ * What a template writes behind an answer, whatever the answer was: what the model sampled stays as it is, token
+ * for token, and only what is new is encoded.
+ */
+function textAfterAnswer(template: ChatTemplate, said: ChatMessage[], options: RenderOptions): string {
+  const whole = template.render(
+    [{ role: "user", content: "?" }, { role: "assistant", content: ANSWER }, ...said],
+    options,
+  );
+  const at = whole.lastIndexOf(ANSWER);
+  if (at !== -1) return whole.slice(at + ANSWER.length);
+  throw new SpotterError("model_unsupported", "The model's chat template drops earlier answers.", {
+    hint: "Conversations of several turns need a template that keeps them.",
+  });
+}
+
+/** The tools of the run that a row allows. */
+function toolsOf(row: DatasetRow, tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
+  const { tools: names } = row;
+  return names === undefined ? tools : tools.filter((tool) => names.includes(tool.function.name));
 }
 
 function parsed(parser: ResponseParser, text: string): ParsedResponse {

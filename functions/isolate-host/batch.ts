@@ -1,4 +1,4 @@
-import type { IsolateOutcome, UserCodeExport } from "../../sdk/schema/user-code.ts";
+import { kindOfCall, type IsolateOutcome, type UserCodeExport } from "../../sdk/schema/user-code.ts";
 import type { IsolateResult } from "../ports/isolates.ts";
 import { IsolateFailure } from "./failure.ts";
 
@@ -160,7 +160,7 @@ async function runInParts(
 }
 
 function codeOf({ runner }: Call, { name }: Callee, { code }: IsolateFailure): string {
-  const kind = runner.exports.find((each) => each.name === name)?.kind ?? "reward";
+  const kind = kindOfCall(runner.exports, name) ?? "reward";
   return code === "timeout" ? `${kind}_timeout` : code;
 }
 

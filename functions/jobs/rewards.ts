@@ -4,8 +4,9 @@ import type { RewardSetup } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
 import { getEval } from "../evals/records.ts";
 import { getRunSpec } from "../runs/records.ts";
-import { judgeRows } from "../user-code/judge.ts";
+import { judgeRows, type JudgeSetup } from "../user-code/judge.ts";
 import { liveJob, type JobRecord } from "./records.ts";
+import { environmentOf } from "./world.ts";
 
 /** Judges rollouts with the rewards of the job's own run or eval, one verdict a row. */
 export async function judgeForJob(
@@ -16,10 +17,40 @@ export async function judgeForJob(
   signal?: AbortSignal,
 ): Promise<Verdict[]> {
   const job = await liveJob(control, jobId, attempt);
-  const verdicts = await judgeRows(control, await setupOf(control, job), rows, { signal });
+  const verdicts = await judgeAll(control, job, rows, signal);
   const missing = verdicts.filter(({ errors }) => Object.keys(errors).length > 0);
   control.tally.rewardRows(verdicts.length, missing.length);
   return verdicts;
+}
+
+/** Tasks of environments by the rewards of theirs, everything else by those of the run or eval. */
+async function judgeAll(
+  control: Control,
+  job: JobRecord,
+  rows: readonly RewardRow[],
+  signal: AbortSignal | undefined,
+): Promise<Verdict[]> {
+  const verdicts: Verdict[] = [];
+  const groups = Map.groupBy(rows.keys(), (index) => rows[index]?.environment);
+  await Promise.all(
+    [...groups].map(async ([environment, indexes]) => {
+      const setup =
+        environment === undefined
+          ? await setupOf(control, job)
+          : await environmentSetupOf(control, job, environment);
+      const group = indexes.flatMap((index) => rows[index] ?? []);
+      const judged = await judgeRows(control, setup, group, { signal });
+      indexes.forEach((index, at) => {
+        verdicts[index] = judged[at] ?? { scores: {}, errors: {} };
+      });
+    }),
+  );
+  return verdicts;
+}
+
+async function environmentSetupOf(control: Control, job: JobRecord, name: string): Promise<JudgeSetup> {
+  const { code, timeoutMs, export: environment } = environmentOf(await getRunSpec(control, job.owner), name);
+  return { code, timeoutMs, environment, maxMissingShare: 0 };
 }
 
 async function setupOf(control: Control, job: JobRecord): Promise<RewardSetup> {

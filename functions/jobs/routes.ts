@@ -2,11 +2,13 @@ import * as z from "zod/mini";
 import { nonNegativeInt } from "../../sdk/schema/common.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import {
+  jobCallsReply,
   jobCheckpoint,
   jobCheckpointBegin,
   jobCheckpointComplete,
   jobCheckpointReply,
   jobCheckpointUploads,
+  jobEnvironmentCalls,
   jobEvents,
   jobEventsReply,
   jobHeartbeat,
@@ -15,6 +17,7 @@ import {
   jobRewardsReply,
   jobRollouts,
   jobSpec,
+  jobToolCalls,
 } from "../../sdk/schema/job.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
 import type { Control } from "../control.ts";
@@ -29,6 +32,7 @@ import { heartbeat } from "./heartbeat.ts";
 import { liveJob, type JobRecord } from "./records.ts";
 import { judgeForJob } from "./rewards.ts";
 import { filesOf, jobSpecOf } from "./spec.ts";
+import { callEnvironments, callTools } from "./world.ts";
 
 /** A step's rollouts, or a batch for the rewards, with token ids and texts. */
 const BULK_BYTES = 256 * 1024 * 1024;
@@ -79,6 +83,7 @@ function reportRoutes(control: Control): Route[] {
         verdicts: await judgeForJob(control, param("id"), body.attempt, body.rows, c.req.raw.signal),
       }),
     }),
+    ...worldRoutes(control),
     route({
       method: "post",
       path: "/jobs/:id/rollouts",
@@ -92,6 +97,35 @@ function reportRoutes(control: Control): Route[] {
         const index = await saveRollouts(control, job.owner, job.attempt, body.step, body.rollouts);
         return { count: index.count };
       },
+    }),
+  ];
+}
+
+function worldRoutes(control: Control): Route[] {
+  return [
+    route({
+      method: "post",
+      path: "/jobs/:id/tools",
+      access: "job",
+      summary: "Call tools of the job's run",
+      body: jobToolCalls,
+      maxBodyBytes: BULK_BYTES,
+      response: jobCallsReply,
+      handle: async ({ c, param, body }) => ({
+        results: await callTools(control, param("id"), body.attempt, body.calls, c.req.raw.signal),
+      }),
+    }),
+    route({
+      method: "post",
+      path: "/jobs/:id/environments",
+      access: "job",
+      summary: "Begin episodes in the environments of the job's run, or go on with them",
+      body: jobEnvironmentCalls,
+      maxBodyBytes: BULK_BYTES,
+      response: jobCallsReply,
+      handle: async ({ c, param, body }) => ({
+        results: await callEnvironments(control, param("id"), body.attempt, body.calls, c.req.raw.signal),
+      }),
     }),
   ];
 }

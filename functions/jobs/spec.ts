@@ -16,6 +16,7 @@ import { getEval } from "../evals/records.ts";
 import { getRunSpec } from "../runs/records.ts";
 import type { JobRecord } from "./records.ts";
 import { accessKeyOf } from "./tokens.ts";
+import { worldOf } from "./world.ts";
 
 /** Everything a container needs to know about its job. */
 export async function jobSpecOf(control: Control, job: JobRecord): Promise<JobSpec> {
@@ -77,6 +78,7 @@ async function trainSpec(control: Control, job: JobRecord): Promise<TrainJob> {
     runId: job.owner,
     spec,
     ...(modelFiles && { modelFiles }),
+    ...(await worldOf(control, spec)),
     dataset: await datasetFile(control, job, spec.dataset),
     ...(spec.evalDataset && { evalDataset: await datasetFile(control, job, spec.evalDataset) }),
     ...(last && { resume: jobCheckpoint(control, job.id, last, BOTH) }),

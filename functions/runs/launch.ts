@@ -12,7 +12,7 @@ import { launchOnce } from "../records/launch-once.ts";
 import { putFirst } from "../records/update.ts";
 import { redacted } from "../secrets/redacted.ts";
 import { pinnedModel } from "../models/models.ts";
-import { checkRewards } from "./check-rewards.ts";
+import { checkUserCode } from "./check-user-code.ts";
 import {
   findRun,
   indexesOf,
@@ -52,8 +52,7 @@ async function accept(control: Control, id: string, given: RunSpec): Promise<Run
   if (spec.webhooks) await checkWebhooks(control, spec.webhooks);
   if (spec.startFrom) await checkStart(control, spec, spec.startFrom.checkpoint);
   const { notes, ...estimate } = await estimateRun(control, spec);
-  const warnings = spec.rewards ? await checkRewards(control, spec.rewards, spec.dataset.sha256) : [];
-
+  const warnings = await checkUserCode(control, spec);
   warnings.push(...notes);
   const facts = estimate.hourlyUsd > 0 ? [estimateText({ ...estimate, notes })] : [];
   if (safe !== given) warnings.push("The value of a secret stood in the spec; it was replaced.");

@@ -4,13 +4,16 @@ import type { IsolateResult } from "../ports/isolates.ts";
 
 const MAX_WEIGHTED = 1e12;
 
+/** A reward as far as its scores are concerned. */
+type Weighted = Pick<UserCodeExport, "name" | "weight" | "precondition">;
+
 /**
  * One rollout's verdict from what each reward gave. The total is 0 if any precondition scored 0, else the sum
  * of weight times score. A reward without a verdict is an error under its name, and then there is no total:
  * "could not tell" is never 0.
  */
 export function combineVerdict(
-  rewards: readonly UserCodeExport[],
+  rewards: readonly Weighted[],
   results: readonly (IsolateResult | undefined)[],
 ): Verdict {
   // Without a prototype: what is asked for by name is a score or error, or nothing.
@@ -35,7 +38,7 @@ function bare<T>(): Record<string, T> {
 type Score = Verdict["scores"][string];
 type Judged = { score: Score } | { error: { code: string; message: string } };
 
-function judgedOf(reward: UserCodeExport, result: IsolateResult | undefined): Judged {
+function judgedOf(reward: Weighted, result: IsolateResult | undefined): Judged {
   if (!result)
     return { error: { code: "reward_invalid", message: `${reward.name}: there is no result for this row` } };
   if ("error" in result) {

@@ -1,28 +1,53 @@
 import type { RewardRow, Verdict } from "../../sdk/schema/rollout.ts";
 import type { RewardSetup } from "../../sdk/schema/run-spec.ts";
-import type { UserCodeExport } from "../../sdk/schema/user-code.ts";
 import type { IsolateHandle, IsolateResult } from "../ports/isolates.ts";
 import { combineVerdict } from "./combine.ts";
 import { redacted } from "../secrets/redacted.ts";
 import { loadedIsolate } from "./loaded.ts";
 import { getUserCode, type UserCodeDeps } from "./records.ts";
-import { selectRewards } from "./select-rewards.ts";
+import { environmentRewards, selectRewards, type SelectedReward } from "./select-rewards.ts";
 
 /** Rows of a turn where the isolate does not say; several judges take turns. */
 const ROWS_PER_TURN = 64;
 
+/** Rewards of a file, or those of one environment that it exports. */
+export type JudgeSetup = RewardSetup & { environment?: string };
+
 /**
- * Judges rows with every reward of a setup. One verdict a row, in order; a reward that gave none is an error
- * in the row's verdict, never an exception.
+ * Judges rows with every reward of a setup, or with those that a row names. One verdict a row, in order; a reward
+ * that gave none is an error in the row's verdict, never an exception.
  *
  * @throws SpotterError `not_found` for unknown code or secrets, `reward_missing` for names that are no rewards,
- * `user_code_invalid` if the code does not load.
+ * `environment_missing`, `user_code_invalid` if the code does not load.
  */
 export async function judgeRows(
   deps: UserCodeDeps,
-  setup: RewardSetup,
+  setup: JudgeSetup,
   rows: readonly RewardRow[],
   options: { signal?: AbortSignal } = {},
+): Promise<Verdict[]> {
+  if (rows.every((row) => row.rewards === undefined)) return judgeAlike(deps, setup, rows, options);
+  const verdicts: Verdict[] = [];
+  const groups = Map.groupBy(rows.keys(), (index) => JSON.stringify(rows[index]?.rewards ?? null));
+  await Promise.all(
+    [...groups].map(async ([named, indexes]) => {
+      const names = (JSON.parse(named) as string[] | null) ?? setup.names;
+      const group = indexes.flatMap((index) => rows[index] ?? []);
+      const judged = await judgeAlike(deps, { ...setup, names }, group, options);
+      indexes.forEach((index, at) => {
+        verdicts[index] = judged[at] ?? { scores: {}, errors: {} };
+      });
+    }),
+  );
+  return verdicts;
+}
+
+/** Rows that the same rewards judge. */
+async function judgeAlike(
+  deps: UserCodeDeps,
+  setup: JudgeSetup,
+  rows: readonly RewardRow[],
+  options: { signal?: AbortSignal },
 ): Promise<Verdict[]> {
   const { handle, rewards } = await openRewards(deps, setup);
   const verdicts: Verdict[] = [];
@@ -56,29 +81,33 @@ function hasText({ scores, errors }: Verdict): boolean {
 
 export interface OpenRewards {
   handle: IsolateHandle;
-  rewards: UserCodeExport[];
+  rewards: SelectedReward[];
   /** File name for messages. */
   name: string;
 }
 
 /** The isolate and the rewards that a setup names. */
-export async function openRewards(deps: UserCodeDeps, setup: RewardSetup): Promise<OpenRewards> {
+export async function openRewards(deps: UserCodeDeps, setup: JudgeSetup): Promise<OpenRewards> {
   const { name, others } = await getUserCode(deps, setup.code.sha256);
   const handle = await loadedIsolate(deps, setup.code);
-  return { handle, name, rewards: selectRewards({ exports: handle.exports, others }, setup.names, name) };
+  const rewards =
+    setup.environment === undefined
+      ? selectRewards({ exports: handle.exports, others }, setup.names, name)
+      : environmentRewards(handle.exports, setup.environment, name);
+  return { handle, name, rewards };
 }
 
 /** Results by reward, then by row. Rewards with the same time limit share a call. */
 export async function callRewards(
   handle: IsolateHandle,
-  rewards: readonly UserCodeExport[],
+  rewards: readonly SelectedReward[],
   rows: RewardRow[],
   timeoutMs: number,
   signal?: AbortSignal,
 ): Promise<IsolateResult[][]> {
   const byLimit = Map.groupBy(rewards, (reward) => reward.timeoutMs ?? timeoutMs);
   const groups = [...byLimit].map(async ([limitMs, group]) => {
-    const names = group.map(({ name }) => name);
+    const names = group.map(({ name, call = name }) => call);
     const results = await handle.callAll(names, rows, { timeoutMs: limitMs, signal });
     return group.map((reward, index) => [reward, results[index] ?? []] as const);
   });

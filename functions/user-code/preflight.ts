@@ -1,11 +1,10 @@
 import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import type { ErrorCode } from "../../sdk/schema/error-codes.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
-import type { RewardSetup } from "../../sdk/schema/run-spec.ts";
 import type { IsolateResult } from "../ports/isolates.ts";
 import { adversarialRows, type ProbeRow } from "./adversarial-rows.ts";
 import { combineVerdict } from "./combine.ts";
-import { callRewards, openRewards, type OpenRewards } from "./judge.ts";
+import { callRewards, openRewards, type JudgeSetup, type OpenRewards } from "./judge.ts";
 import type { UserCodeDeps } from "./records.ts";
 
 /** More rows find hardly more faults and cost time at every launch. */
@@ -27,7 +26,7 @@ export interface PreflightReport {
  */
 export async function preflightRewards(
   deps: UserCodeDeps,
-  setup: RewardSetup,
+  setup: JudgeSetup,
   rows: readonly DatasetRow[],
 ): Promise<PreflightReport> {
   const open = await openRewards(deps, setup);

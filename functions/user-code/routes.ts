@@ -1,10 +1,17 @@
 import * as z from "zod/mini";
 import { sha256 } from "../../sdk/schema/common.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
-import { judgeRequest, judgeResponse, userCodeRecord } from "../../sdk/schema/user-code.ts";
+import {
+  judgeRequest,
+  judgeResponse,
+  loadTasksRequest,
+  loadTasksResponse,
+  userCodeRecord,
+} from "../../sdk/schema/user-code.ts";
 import type { Control } from "../control.ts";
 import { readBody } from "../http/body.ts";
 import { route, type Route } from "../http/route.ts";
+import { loadTasks } from "./environments.ts";
 import { judgeRows } from "./judge.ts";
 import { kept } from "../records/content.ts";
 import { getUserCode, userCodeBlob } from "./records.ts";
@@ -55,6 +62,18 @@ export function userCodeRoutes(control: Control): Route[] {
           maxMissingShare: 1,
         };
         return { verdicts: await judgeRows(control, setup, body.rows, { signal: c.req.raw.signal }) };
+      },
+    }),
+    route({
+      method: "post",
+      path: "/user-code/:sha256/environments/:name/rows",
+      access: "write",
+      summary: "The tasks that an environment of stored user code loads",
+      body: loadTasksRequest,
+      response: loadTasksResponse,
+      async handle({ c, param, body: { args, timeoutMs, secrets } }) {
+        const setup = { code: { sha256: param("sha256"), secrets }, export: param("name") };
+        return { rows: await loadTasks(control, setup, args, { timeoutMs, signal: c.req.raw.signal }) };
       },
     }),
   ];

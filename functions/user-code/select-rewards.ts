@@ -1,6 +1,22 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import { nearestName } from "../../sdk/schema/parse.ts";
-import type { UserCodeExport } from "../../sdk/schema/user-code.ts";
+import type { EnvironmentMember, UserCodeExport } from "../../sdk/schema/user-code.ts";
+import { findEnvironment } from "./environments.ts";
+
+/** A reward that judges; one of an environment is called by another name than scores are kept under. */
+export type SelectedReward = (UserCodeExport | EnvironmentMember) & { call?: string };
+
+/** @throws SpotterError `environment_missing`. */
+export function environmentRewards(
+  exports: readonly UserCodeExport[],
+  name: string,
+  file: string,
+): SelectedReward[] {
+  const { members = [] } = findEnvironment(exports, name, file);
+  return members.flatMap((member) =>
+    member.kind === "reward" ? [{ ...member, call: `${name}/rewards/${member.name}` }] : [],
+  );
+}
 
 /**
  * The exported rewards that judge, in the order of the names given; without names all of them.

@@ -11,6 +11,12 @@ export const datasetRow = z.object({
   completion: z.optional(z.string()),
   /** False: the prompt's text goes to the model as it is, without the model's chat template. */
   chatTemplate: z.optional(z.boolean()),
+  /** The task of an environment of the run: its `setup` writes the prompt, which is empty here. */
+  environment: z.optional(z.string()),
+  /** The tools that may be called; absent: all of the run. */
+  tools: z.optional(z.array(z.string())),
+  /** The rewards that judge; absent: all of the run. */
+  rewards: z.optional(z.array(z.string())),
   row: z.record(z.string(), z.unknown()),
 });
 export type DatasetRow = z.infer<typeof datasetRow>;

@@ -23,9 +23,14 @@ export const ERROR_CODES = {
   reward_failed: "user", // a reward threw
   reward_invalid: "user", // a reward returned something that is not a score
   reward_timeout: "user",
+  tool_missing: "user", // no tool is exported
   tool_failed: "user", // a tool threw
   tool_invalid: "user", // a tool returned something that is not JSON, or far too much
   tool_timeout: "user",
+  environment_missing: "user", // no environment is exported
+  environment_failed: "user", // load, setup or step threw
+  environment_invalid: "user", // load, setup or step returned something else than documented
+  environment_timeout: "user",
   zero_work: "user", // a run with nothing to do
   unauthorized: "user",
   forbidden: "user",

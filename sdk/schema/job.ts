@@ -36,6 +36,17 @@ const base = {
   threads: positiveInt,
 };
 
+/** A tool as chat templates take it. */
+export const toolDefinition = z.object({
+  type: z.literal("function"),
+  function: z.object({
+    name: z.string(),
+    description: z.string(),
+    parameters: z.record(z.string(), z.unknown()),
+  }),
+});
+export type ToolDefinition = z.infer<typeof toolDefinition>;
+
 /** `GET /jobs/:id`: everything a container needs to know. */
 export const jobSpec = z.discriminatedUnion("kind", [
   z.object({
@@ -56,6 +67,12 @@ export const jobSpec = z.discriminatedUnion("kind", [
     modelFiles,
     dataset: jobFile,
     evalDataset: z.optional(jobFile),
+    /** What the model is told of the tools it may call. */
+    tools: z.optional(z.array(toolDefinition)),
+    /** The same of each environment, by name; an environment that never goes on after an answer has no steps. */
+    environments: z.optional(
+      z.record(z.string(), z.object({ tools: z.array(toolDefinition), steps: z.boolean() })),
+    ),
     /** The run's own last complete checkpoint after a lost attempt: go on at `step + 1`. */
     resume: z.optional(jobCheckpoint),
     /** Where `spec.startFrom` points. */
@@ -119,6 +136,29 @@ export const jobEventsReply = z.object({ acknowledged: nonNegativeInt });
 
 export const jobRewards = z.object({ attempt, rows: z.array(rewardRow) });
 export const jobRewardsReply = z.object({ verdicts: z.array(verdict) });
+
+/** Calls of tools of the run, or of the environment whose task is played. */
+export const jobToolCalls = z.object({
+  attempt,
+  calls: z.array(z.object({ environment: z.optional(z.string()), tool: z.string(), input: z.unknown() })),
+});
+export type JobToolCall = z.infer<typeof jobToolCalls>["calls"][number];
+/** Begins episodes (`setup` of a row) and goes on with them (`step` of a turn). */
+export const jobEnvironmentCalls = z.object({
+  attempt,
+  calls: z.array(z.object({ environment: z.string(), call: z.enum(["setup", "step"]), input: z.unknown() })),
+});
+export type JobEnvironmentCall = z.infer<typeof jobEnvironmentCalls>["calls"][number];
+/** One a call, in their order. */
+export const jobCallsReply = z.object({
+  results: z.array(
+    z.union([
+      z.object({ error: z.object({ code: z.string(), message: z.string() }) }),
+      z.object({ value: z.unknown() }),
+    ]),
+  ),
+});
+export type JobCallResult = z.infer<typeof jobCallsReply>["results"][number];
 
 /** All rollouts of a step in one call: stored as one blob pair. */
 export const jobRollouts = z.object({ attempt, step: nonNegativeInt, rollouts: z.array(rollout) });

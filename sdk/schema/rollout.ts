@@ -31,6 +31,10 @@ export const rewardRow = z.object({
   response: parsedResponse,
   completion: z.object({ tokens: nonNegativeInt, finishReason: z.string() }),
   messages: z.array(chatMessage),
+  /** The environment of the run whose task it is, and whose rewards judge it. */
+  environment: z.optional(z.string()),
+  /** The rewards that judge; absent: all. */
+  rewards: z.optional(z.array(z.string())),
 });
 export type RewardRow = z.infer<typeof rewardRow>;
 
@@ -52,7 +56,7 @@ export const verdict = z.object({
 });
 export type Verdict = z.infer<typeof verdict>;
 
-/** One sampled trajectory exactly as sampled; nothing is ever tokenised again. */
+/** One sampled trajectory exactly as sampled; nothing that the model wrote is ever tokenised again. */
 export const rollout = z.object({
   step: nonNegativeInt,
   /** Index within the step: group * samplesPerPrompt + sample. */
@@ -60,7 +64,12 @@ export const rollout = z.object({
   group: nonNegativeInt,
   row: z.record(z.string(), z.unknown()),
   messages: z.array(chatMessage),
-  /** Prompt and completion. */
+  environment: z.optional(z.string()),
+  /** Answers of the model; absent: one. */
+  turns: z.optional(nonNegativeInt),
+  /** A tool's answer was cut, or the conversation had no more room. */
+  truncated: z.optional(z.boolean()),
+  /** Prompt and completion; between answers, what tools and the environment said. */
   tokenIds: z.array(z.number()),
   /** 1 where the token was sampled by the model. */
   mask: z.array(z.number()),

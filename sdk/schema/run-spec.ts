@@ -54,6 +54,27 @@ export const rewardSetup = z.strictObject({
 
 export type RewardSetup = z.infer<typeof rewardSetup>;
 
+/** Functions the model may call while it answers; absent names: every exported tool. */
+export const toolSetup = z.strictObject({
+  code: userCodeRef,
+  names: z.optional(z.array(z.string())),
+  timeoutMs: z._default(rewardTimeoutMs, 10_000),
+});
+export type ToolSetup = z.infer<typeof toolSetup>;
+
+/** Where rows of the dataset with `environment: name` are played. */
+export const environmentSetup = z.strictObject({
+  name: displayName,
+  code: userCodeRef,
+  /** The exported environment. */
+  export: z.string(),
+  /** How often its tasks are drawn, relative to those of the other environments. */
+  ratio: z._default(z.number().check(z.gt(0), z.lte(1e6)), 1),
+  /** Of each call of `setup`, `step` and a tool. */
+  timeoutMs: z._default(rewardTimeoutMs, 10_000),
+});
+export type EnvironmentSetup = z.infer<typeof environmentSetup>;
+
 export const adapterSpec = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("full") }),
   z.strictObject({
@@ -78,6 +99,14 @@ export const rolloutSpec = z.strictObject({
   temperature: z._default(z.number().check(z.gte(0.01), z.lte(4)), 1),
   topP: z._default(z.number().check(z.gt(0), z.lte(1)), 1),
   topK: z._default(nonNegativeInt, 0),
+  /** Answers of a conversation with tools or an environment at most. */
+  maxTurns: z._default(countUpTo(1_000), 1),
+  /** `last_tool`: over with an answer that calls no tool; `max_turns`: over after `maxTurns` answers. */
+  terminationPolicy: z._default(z.enum(["last_tool", "max_turns"]), "last_tool"),
+  /** Longest answer of a tool in tokens; what is longer is cut. Absent: as much as there is room for. */
+  maxToolTokens: z.optional(countUpTo(131_072)),
+  /** Longest conversation in tokens. Absent: what the model takes. */
+  contextTokens: z.optional(countUpTo(10_000_000)),
   /** Handed to the chat template, for example `{ enable_thinking: false }`. */
   chatTemplateKwargs: z._default(z.record(z.string(), z.unknown()), {}),
 });
@@ -151,6 +180,8 @@ export const runSpec = z
     /** Evaluate on `evalDataset` every N steps; null: never. */
     evalEvery: z._default(z.nullable(positiveInt), null),
     rewards: z.optional(rewardSetup),
+    tools: z.optional(toolSetup),
+    environments: z.optional(z.array(environmentSetup).check(z.minLength(1), z.maxLength(100))),
     rollout: z.prefault(rolloutSpec, {}),
     algorithm: algorithmSpec,
     trainer: trainerSpec,
@@ -178,10 +209,17 @@ export const runSpec = z
       path: ["trainer", "steps"],
       message: "must be at least 1: a run with no step does no work",
     }),
-    z.refine((spec) => spec.kind !== "rl" || spec.rewards !== undefined, {
+    z.refine((spec) => spec.kind !== "rl" || spec.rewards !== undefined || spec.environments !== undefined, {
       path: ["rewards"],
-      message: "missing; an rl run needs at least one reward",
+      message: "missing; an rl run needs at least one reward, or an environment",
     }),
+    z.refine(
+      ({ environments = [] }) => new Set(environments.map(({ name }) => name)).size === environments.length,
+      {
+        path: ["environments"],
+        message: "two have the same name; give each a name of its own",
+      },
+    ),
     z.refine((spec) => (spec.kind === "sft") === (spec.algorithm.kind === "sft"), {
       path: ["algorithm", "kind"],
       message: 'must be "sft" for kind sft and "grpo" for kind rl',

@@ -2,15 +2,44 @@ import * as z from "zod/mini";
 import { positiveInt, rewardTimeoutMs, sha256, timestampMs } from "./common.ts";
 import { rewardRow, verdict } from "./rollout.ts";
 
-export const userCodeExport = z.object({
+const definition = {
   name: z.string(),
-  kind: z.enum(["reward", "tool", "environment"]),
   weight: z.optional(z.number()),
   precondition: z.optional(z.boolean()),
   timeoutMs: z.optional(z.number()),
   description: z.optional(z.string()),
+  /** Of a tool: JSON Schema of its input. */
+  parameters: z.optional(z.record(z.string(), z.unknown())),
+};
+
+/** A reward or tool of an environment. It is called as `environment/rewards/name` or `environment/tools/name`. */
+export const environmentMember = z.object({ ...definition, kind: z.enum(["reward", "tool"]) });
+export type EnvironmentMember = z.infer<typeof environmentMember>;
+
+/**
+ * What a module exports. An environment is called by its parts: `name/load`, `name/setup`, `name/step` and the
+ * members, see {@link environmentMember}.
+ */
+export const userCodeExport = z.object({
+  ...definition,
+  kind: z.enum(["reward", "tool", "environment"]),
+  /** Of an environment. */
+  members: z.optional(z.array(environmentMember)),
+  /** Of an environment: whether an episode may go on after the first answer. */
+  steps: z.optional(z.boolean()),
 });
 export type UserCodeExport = z.infer<typeof userCodeExport>;
+
+/** What a call of this name runs: an export, or a part of an environment. */
+export function kindOfCall(
+  exports: readonly UserCodeExport[],
+  name: string,
+): UserCodeExport["kind"] | undefined {
+  const [root, part, member] = name.split("/");
+  const kind = exports.find((each) => each.name === root)?.kind;
+  if (kind !== "environment" || member === undefined) return kind;
+  return part === "rewards" ? "reward" : "tool";
+}
 
 /** Answer of `PUT /user-code/:sha256` (body: the bundled module) after it was loaded once in an isolate. */
 export const userCodeRecord = z.object({
@@ -35,6 +64,15 @@ export const judgeRequest = z.strictObject({
   secrets: z._default(z.array(z.string()), []),
 });
 export const judgeResponse = z.object({ verdicts: z.array(verdict) });
+
+/** `POST /user-code/:sha256/environments/:name/rows`: the tasks that an environment loads. */
+export const loadTasksRequest = z.strictObject({
+  /** Handed to `load`. */
+  args: z._default(z.record(z.string(), z.unknown()), {}),
+  timeoutMs: z._default(rewardTimeoutMs, 60_000),
+  secrets: z._default(z.array(z.string()), []),
+});
+export const loadTasksResponse = z.object({ rows: z.array(z.record(z.string(), z.unknown())) });
 
 /** Of a score, up and down. What is larger drowns every other reward, and rounding the differences. */
 export const MAX_SCORE = 1e6;

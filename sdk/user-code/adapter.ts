@@ -3,18 +3,11 @@
  *
  * @module
  */
-import type { RewardRow } from "../schema/rollout.ts";
 import { timerMs } from "../schema/timer-ms.ts";
 import type { IsolateOutcome, IsolateRequest, UserCodeExport } from "../schema/user-code.ts";
 import { capConsole } from "./console.ts";
-import { definitionOf } from "./definition.ts";
-import { rewardOutcome } from "./reward-value.ts";
-
-/** Longest answer of a tool: more than fits the context of any model. */
-const MAX_TOOL_CHARACTERS = 128 * 1024;
-
-type Callable = (first: unknown, second: unknown) => unknown;
-type Runner = (row: unknown, secrets: Record<string, string>) => unknown;
+import { describeExport, memberOf } from "./members.ts";
+import { thrown } from "./thrown.ts";
 
 /** The default export of a bundle. `module` is the user's module namespace. */
 export function createAdapter(module: Readonly<Record<string, unknown>>): {
@@ -46,8 +39,8 @@ function describe(module: Readonly<Record<string, unknown>>): {
   const exports: UserCodeExport[] = [];
   const others: string[] = [];
   for (const [name, value] of Object.entries(module)) {
-    const definition = definitionOf(value);
-    if (definition) exports.push({ name, ...definition });
+    const described = describeExport(name, value);
+    if (described) exports.push(described);
     else others.push(name);
   }
   return { exports, others, joint: true };
@@ -59,18 +52,16 @@ async function callRows(
   rows: unknown[],
   { secrets, timeoutMs }: IsolateRequest,
 ): Promise<IsolateOutcome[]> {
-  const kind = definitionOf(module[name])?.kind;
-  if (kind !== "reward" && kind !== "tool") {
+  const member = memberOf(module, name);
+  if (member === undefined) {
     const message = `"${name}" is not an exported reward or tool`;
     return rows.map(() => ({ error: { code: "user_code_invalid", message } }));
   }
-  const run =
-    kind === "reward" ? rewardRunner(module[name] as Callable) : toolRunner(module[name] as Callable);
-  const finish = kind === "reward" ? rewardOutcome : toolOutcome;
+  const { kind } = member;
   const outcomes: (IsolateOutcome | undefined)[] = rows.map(() => undefined);
   const all = rows.map(async (row, index) => {
     try {
-      outcomes[index] = finish(await run(row, secrets));
+      outcomes[index] = member.finish(await member.run(row, secrets));
     } catch (error) {
       outcomes[index] = { error: thrown(error, `${kind}_failed`) };
     }
@@ -82,30 +73,6 @@ async function callRows(
   return outcomes.map((outcome) => outcome ?? late);
 }
 
-function rewardRunner(judge: Callable): Runner {
-  return (row, secrets) => {
-    const { messages, row: data, metadata, variables, response, completion } = row as RewardRow;
-    return judge({ row: data, metadata, variables, response, completion, secrets: { ...secrets } }, messages);
-  };
-}
-
-function toolRunner(call: Callable): Runner {
-  return (row, secrets) => call(row, { secrets: { ...secrets } });
-}
-
-function toolOutcome(value: unknown): IsolateOutcome {
-  // Serialised here, where a cycle or a BigInt costs one row and not the whole answer.
-  let text: string;
-  try {
-    text = JSON.stringify(value ?? null) ?? "null";
-  } catch (error) {
-    return { error: { ...thrown(error, "tool_invalid"), message: "it returned something that is not JSON" } };
-  }
-  if (text.length <= MAX_TOOL_CHARACTERS) return { value: JSON.parse(text) as unknown };
-  const message = `it returned ${text.length} characters of JSON; a model can use ${MAX_TOOL_CHARACTERS} at most`;
-  return { error: { code: "tool_invalid", message } };
-}
-
 async function withDeadline(work: Promise<unknown>, timeoutMs: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const deadline = new Promise((resolve) => {
@@ -113,33 +80,4 @@ async function withDeadline(work: Promise<unknown>, timeoutMs: number): Promise<
   });
   await Promise.race([work, deadline]);
   clearTimeout(timer);
-}
-
-/** Of anything that was thrown; errors with getters that throw themselves are thrown too. */
-function thrown(error: unknown, code: string): { code: string; message: string; stack?: string } {
-  try {
-    if (!(error instanceof Error)) return { code, message: `it threw ${safeText(error)}` };
-    const text = `${error.name}: ${error.message}`;
-    const stack = String(error.stack ?? "").slice(0, 4_000);
-    const finalCode = isOutOfMemory(error) ? "isolate_out_of_memory" : code;
-    return { code: finalCode, message: `it threw ${text}`.slice(0, 2_000), stack };
-  } catch {
-    return { code, message: "it threw something that cannot be read" };
-  }
-}
-
-/** workerd refuses what is above the memory limit with these RangeErrors instead of dying. */
-function isOutOfMemory(error: Error): boolean {
-  return (
-    error instanceof RangeError &&
-    /allocation failed|invalid (typed )?array (buffer )?length/i.test(error.message)
-  );
-}
-
-function safeText(value: unknown): string {
-  try {
-    return (JSON.stringify(value) ?? String(value)).slice(0, 500);
-  } catch {
-    return typeof value;
-  }
 }

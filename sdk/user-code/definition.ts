@@ -13,6 +13,8 @@ export interface Definition {
   precondition?: boolean;
   timeoutMs?: number;
   description?: string;
+  /** Of a tool: JSON Schema of its input. */
+  parameters?: Record<string, unknown>;
 }
 
 /** Attaches the definition; the value stays what it was, so rewards and tools can be called in tests. */

@@ -56,9 +56,55 @@ export function isolatesContract(
         precondition: true,
         timeoutMs: 5000,
       });
-      expect(handle.exports).toContainEqual({ name: "add", kind: "tool", description: "Adds." });
+      expect(handle.exports).toContainEqual({
+        name: "add",
+        kind: "tool",
+        description: "Adds.",
+        parameters: { type: "object" },
+      });
+      expect(handle.exports).toContainEqual({
+        name: "game",
+        kind: "environment",
+        steps: true,
+        members: [
+          { name: "won", kind: "reward", weight: 3, precondition: false },
+          { name: "hint", kind: "tool", description: "Helps.", parameters: { type: "object" } },
+        ],
+      });
       expect(handle.exports.map((each) => each.name)).not.toContain("plain");
       expect(handle.others).toEqual(["plain"]);
+    });
+
+    it("plays an environment by its parts", async () => {
+      const play = async (part: string, given: unknown[]) => handle.call(`game/${part}`, given, FAST);
+      expect(await play("load", [{ count: 2 }])).toEqual([{ value: [{ secret: 0 }, { secret: 1 }] }]);
+      const [begun] = await play("setup", [{ secret: 1 }]);
+      expect(begun).toEqual({ value: { messages: [{ role: "user", content: "?" }], state: 1 } });
+      const turn = { row: {}, state: 1, messages: [], response: { content: "1" } };
+      expect(await play("step", [turn])).toEqual([{ value: { done: true } }]);
+      expect(await play("tools/hint", [{}])).toEqual([{ value: "it is small" }]);
+      const judged = { row: { secret: 1 }, response: { content: "1" }, messages: [], completion: {} };
+      expect(await play("rewards/won", [judged])).toEqual([{ value: 1 }]);
+    });
+
+    it("has an error for each fault of an environment", async () => {
+      const fault = async (part: string, given: unknown, timeoutMs = 5_000) => {
+        const [result] = await handle.call(`game/${part}`, [given], { timeoutMs });
+        return result && "error" in result ? `${result.error.code}: ${result.error.message}` : "none";
+      };
+      expect(await fault("setup", { secret: "throw" })).toMatch(
+        /^environment_failed: it threw Error: no secret/,
+      );
+      expect(await fault("setup", { secret: "empty" })).toMatch(
+        /^environment_invalid: setup: messages is empty/,
+      );
+      expect(await fault("step", { state: "text", response: {} })).toMatch(
+        /^environment_invalid: step: done must be true or false/,
+      );
+      expect(await fault("step", { state: "wait", response: {} }, 50)).toMatch(/^environment_timeout: /);
+      expect(await fault("load", { count: "none" })).toMatch(/^environment_invalid: load: task 1 is number/);
+      for (const name of ["rewards/hint", "tools/toString", "tools/gone", "constructor", "step/more/parts"])
+        expect(await fault(name, {})).toMatch(/^user_code_invalid/);
     });
 
     it("gives the same handle for the same bundle", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { longestSequence } from "../../../engine/training/lengths.ts";
-import type { PromptCodec } from "../../../engine/training/text.ts";
+import type { RowCodec } from "../../../engine/training/text.ts";
 import { runSpec } from "../../../sdk/schema/run-spec.ts";
 import { promptRow } from "./fake-engine.ts";
 
@@ -17,7 +17,7 @@ const spec = runSpec.parse({
 const rows = Array.from({ length: 30 }, (_, index) => ({ row: promptRow("x"), where: `row ${index}` }));
 
 /** Takes ten milliseconds a prompt. */
-function slowCodec(): PromptCodec {
+function slowCodec(): RowCodec {
   return {
     promptIds: () => {
       const until = performance.now() + 10;
@@ -25,9 +25,6 @@ function slowCodec(): PromptCodec {
       return [1, 2, 3];
     },
     completionIds: () => [],
-    decode: () => "",
-    parse: () => ({ content: "", reasoning: "", toolCalls: [] }),
-    stopIds: [],
     contextLength: 64,
   };
 }

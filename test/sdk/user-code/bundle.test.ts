@@ -146,6 +146,9 @@ describe("bundleUserCode", () => {
       "runtime",
       "adapter",
       "console",
+      "json-outcome",
+      "members",
+      "thrown",
       "definition",
       "reward-value",
     ];
