@@ -33,9 +33,31 @@ function moveIntoTrain(draft: Draft, base: Path, key: "env" | "sampling"): void 
       message: `${old} is now ${now}.`,
       hint: `Rename it; the old name still works.`,
     });
-    draft.set(to, draft.get(from), draft.originOf(from) ?? { kind: "default" });
+    copy(draft, from, to);
   }
   draft.remove(from);
+}
+
+/** Settings that were renamed while they stood at a former place. */
+const RENAMED: Readonly<Record<string, string>> = {
+  max_tokens: "max_completion_tokens",
+  rollouts_per_example: "group_size",
+};
+/** Tables whose keys are not settings. */
+const FREE = new Set(["args", "extra_body", "extra_env_kwargs", "taskset", "harness"]);
+
+/** Value by value, so that each keeps its place in its file. */
+function copy(draft: Draft, from: Path, to: Path): void {
+  const value = draft.get(from);
+  const entries: [string | number, unknown][] = Array.isArray(value)
+    ? [...value.entries()]
+    : isTable(value)
+      ? Object.entries(value)
+      : [];
+  if (entries.length === 0 || FREE.has(String(from.at(-1))))
+    draft.set(to, value, draft.originOf(from) ?? { kind: "default" });
+  for (const [step] of FREE.has(String(from.at(-1))) ? [] : entries)
+    copy(draft, [...from, step], [...to, RENAMED[step] ?? step]);
 }
 
 /** `num_workers = 3` is a static pool of three; "auto" is the pool that is there anyway. */

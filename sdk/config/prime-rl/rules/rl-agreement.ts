@@ -44,8 +44,14 @@ export function checkShared(scope: Scope<RlConfig>): void {
     );
 }
 
+/** Whether the components' values were held against a shared one already, when the fields were shared. */
+function isCompared(scope: Scope<RlConfig>, shared: Path, ...values: unknown[]): boolean {
+  return scope.isGiven(...shared) && values.every((value) => value !== null);
+}
+
 function checkFolders(scope: Scope<RlConfig>): void {
   const { trainer, orchestrator } = scope.value;
+  if (isCompared(scope, ["output_dir"])) return;
   if (parentOf(orchestrator.output_dir) !== parentOf(`${trainer.output_dir}/.`))
     scope.error(
       ["orchestrator", "output_dir"],
@@ -57,6 +63,7 @@ function checkFolders(scope: Scope<RlConfig>): void {
 function checkModels(scope: Scope<RlConfig>): void {
   const { trainer, orchestrator, inference } = scope.value;
   const name = orchestrator.model.name;
+  if (isCompared(scope, ["model", "name"])) return;
   if (inference && inference.model.name !== name)
     scope.error(
       ["inference", "model", "name"],
@@ -81,7 +88,7 @@ function checkTemplates(scope: Scope<RlConfig>): void {
       : []),
   ];
   for (const [path, other] of others)
-    if (other !== template)
+    if (other !== template && !isCompared(scope, ["tokenizer", "chat_template"], other, template))
       scope.error(
         path,
         `${pathText(path)} is another template than trainer.tokenizer.chat_template.`,
@@ -91,13 +98,16 @@ function checkTemplates(scope: Scope<RlConfig>): void {
 
 function checkLengths(scope: Scope<RlConfig>): void {
   const { trainer, orchestrator } = scope.value;
-  if (trainer.max_steps !== orchestrator.max_steps)
+  // A side that measures stops early; that it measures alone is reported already.
+  const isBenchAlone = (trainer.bench !== null) !== orchestrator.bench;
+  const [one, other] = [trainer.max_steps, orchestrator.max_steps];
+  if (one !== other && !isBenchAlone && !isCompared(scope, ["max_steps"], one, other))
     scope.error(
       ["trainer", "max_steps"],
       `The trainer stops at ${trainer.max_steps ?? "no step"}, the orchestrator at ${orchestrator.max_steps ?? "no step"}.`,
       "Set max_steps for both.",
     );
-  if (trainer.model.seq_len < orchestrator.seq_len)
+  if (trainer.model.seq_len < orchestrator.seq_len && !isCompared(scope, ["seq_len"]))
     scope.error(
       ["trainer", "model", "seq_len"],
       `The trainer takes ${trainer.model.seq_len} tokens, and the orchestrator makes up to ${orchestrator.seq_len}.`,
@@ -120,7 +130,7 @@ function checkPairs(scope: Scope<RlConfig>): void {
     }
     const [a, b] = [one, other] as (Record<string, unknown> | null)[];
     for (const key of keys)
-      if (a && b && !isSame(a[key], b[key]))
+      if (a && b && !isSame(a[key], b[key]) && !isCompared(scope, [block, key], a[key], b[key]))
         scope.error(
           ["trainer", block, key],
           `trainer.${block}.${key} and orchestrator.${block}.${key} differ.`,
@@ -134,7 +144,7 @@ function checkBroadcasts(scope: Scope<RlConfig>): void {
   const type = trainer.weight_broadcast.type;
   for (const component of ["orchestrator", "inference"] as const) {
     const own = scope.value[component]?.weight_broadcast.type ?? type;
-    if (own !== type)
+    if (own !== type && !scope.value.weight_broadcast)
       scope.error(
         [component, "weight_broadcast", "type"],
         `The trainer sends weights by ${type}, and ${component} takes them by ${own}.`,

@@ -61,19 +61,24 @@ function share(draft: Draft, { from, to, standard }: SharedField): void {
   const value = draft.get(path(from));
   if (value === undefined || value === null) return;
   for (const target of to) {
-    const own = draft.get(path(target));
+    const own = saidAt(draft, path(target));
     if (isUnset(own) || isSame(own, value)) fill(draft, from, target, value);
     else if (standard !== undefined && isSame(value, standard)) goesBefore(draft, from, target);
     else conflict(draft, from, target);
   }
 }
 
+/** What a file, a flag or a rule said there; not the type that a table of a union has without anybody saying it. */
+const saidAt = (draft: Draft, target: Path): unknown =>
+  draft.originOf(target) === undefined ? undefined : draft.get(target);
+
 const isUnset = (value: unknown) => value === undefined || value === null;
 
 /** Puts a shared value into a component that is there and says nothing, not even that it is null. */
 function fill(draft: Draft, from: string, to: string, value: unknown): void {
   const target = path(to);
-  if (draft.has(target) || !isTable(draft.get(target.slice(0, 1)))) return;
+  const isSaid = draft.has(target) && draft.originOf(target) !== undefined;
+  if (isSaid || !isTable(draft.get(target.slice(0, 1)))) return;
   for (let length = 2; length < target.length; length++) {
     const around = target.slice(0, length);
     if (draft.has(around) && !isTable(draft.get(around))) return;
@@ -133,7 +138,7 @@ function shareBroadcast(draft: Draft): void {
   if (!isTable(shared)) return;
   for (const component of ["trainer", "orchestrator", "inference"])
     for (const [key, standard] of Object.entries(BROADCAST)) {
-      const own = draft.get([component, "weight_broadcast", key]);
+      const own = saidAt(draft, [component, "weight_broadcast", key]);
       const target = pathText([component, "weight_broadcast", key]);
       if (!isUnset(own) && !isSame(own, shared[key] ?? standard))
         conflict(draft, `weight_broadcast.${key}`, target);
