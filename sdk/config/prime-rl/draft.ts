@@ -13,7 +13,7 @@ export class DraftTree implements Draft {
   #isChanged = false;
 
   constructor({ value, origins }: Layer, report: (report: Report, origins: Origins) => void) {
-    this.#value = structuredClone(value);
+    this.#value = copied(value);
     this.#origins = cloned(origins);
     this.#report = report;
   }
@@ -39,7 +39,7 @@ export class DraftTree implements Draft {
 
   set(path: Path, value: unknown, origin: Origin): void {
     this.#isChanged = true;
-    const own = structuredClone(value);
+    const own = copied(value);
     const last = path.at(-1);
     if (last === undefined) this.#value = own;
     else this.#holderAt(path)[last] = own;
@@ -78,6 +78,14 @@ export class DraftTree implements Draft {
 
 function isHolder(value: unknown): value is Holder {
   return Array.isArray(value) || isTable(value);
+}
+
+/** Trees are plain: tables, lists and values. */
+function copied<T>(value: T): T;
+function copied(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => copied(item));
+  if (!isTable(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copied(item)]));
 }
 
 function cloned({ origin, below }: Origins): Origins {

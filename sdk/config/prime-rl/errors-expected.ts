@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { pathText } from "./provenance.ts";
 import type { Path } from "./types.ts";
-import type { Shape } from "./walk.ts";
+import type { ScalarShape, Shape } from "./walk.ts";
 
 /** What is wrong with a value that is there, and what would be right. */
 export function expectation(
@@ -64,13 +64,22 @@ function scalarNoun(type: string, values: readonly unknown[]): string {
 
 function hintFor(value: unknown, shape: Shape | undefined): string {
   if (value === null) return "It cannot be switched off.";
-  const isText = shape?.kind === "scalar" && shape.type === "string";
-  if (isText && (typeof value === "number" || typeof value === "boolean"))
-    return `Put it in quotes: "${value}".`;
-  if (shape?.kind === "list" && typeof value === "object")
-    return "A list of tables is written [[so]], once for each entry.";
-  return "";
+  const isPlain = typeof value === "number" || typeof value === "boolean";
+  if (shape?.kind === "scalar")
+    return isPlain && shape.type === "string" ? `Put it in quotes: "${value}".` : SCALARS[shape.type];
+  if (shape?.kind === "list")
+    return "Put it in brackets; a list of tables is written [[so]], once for each entry.";
+  if (shape?.kind === "choice") return "Take one of these.";
+  return "Give it a table, or JSON in a flag.";
 }
+
+const SCALARS: Record<ScalarShape["type"], string> = {
+  string: "Put it in quotes.",
+  integer: "Write it without a fraction, such as 8.",
+  number: "Write it such as 0.5 or 1e-5.",
+  boolean: "Write it without quotes.",
+  literal: "Take one of these.",
+};
 
 /** A value in a message: short, and on one line. */
 function shown(value: unknown): string {

@@ -1,4 +1,4 @@
-import { distance } from "fastest-levenshtein";
+import { nearestName } from "../../schema/nearest-name.ts";
 import type { Path } from "./types.ts";
 import { below, leavesOf, sectionsIn, type SectionShape, type Shape } from "./walk.ts";
 
@@ -8,15 +8,24 @@ import { below, leavesOf, sectionsIn, type SectionShape, type Shape } from "./wa
  */
 export function meant(path: Path, root: SectionShape, tree: unknown): Path | undefined {
   const parent = path.slice(0, -1);
-  const name = folded(String(path.at(-1)));
-  const siblings = namesAt(root, parent, tree).map((each): Path => [...parent, each]);
-  const sibling = nearest(name, siblings, (each) => folded(String(each.at(-1))));
-  if (sibling) return sibling;
+  // `no_` is how a flag switches something off.
+  const name = String(path.at(-1)).replace(/^no[-_]/, "");
+  const sibling = nearestName(name, namesAt(root, parent, tree));
+  if (sibling !== undefined) return [...parent, sibling];
   const all = allPaths(root, parent);
-  const whole = path.map(String).join(".");
-  const same = all.filter((each) => folded(String(each.at(-1))) === name);
-  if (same.length > 0) return byDistance(whole, same, (each) => each.join("."))[0];
-  return nearest(whole, all, (each) => each.join("."));
+  const same = all.filter((each) => each.at(-1) === name);
+  if (same.length > 0) return closest(path, same);
+  const whole = nearestName(
+    path.join("."),
+    all.map((each) => each.join(".")),
+  );
+  return all.find((each) => each.join(".") === whole);
+}
+
+/** Of paths that end alike, the one that shares most steps; of several the shortest. */
+function closest(path: Path, candidates: readonly Path[]): Path | undefined {
+  const shared = (each: Path) => each.filter((step) => path.includes(step)).length;
+  return [...candidates].sort((a, b) => shared(b) - shared(a) || a.length - b.length)[0];
 }
 
 function namesAt(root: SectionShape, path: Path, tree: unknown): string[] {
@@ -44,25 +53,4 @@ function allPaths(root: SectionShape, parent: Path): Path[] {
       add([...parent.slice(0, length), name]);
   }
   return [...found.values()];
-}
-
-function nearest(
-  name: string,
-  candidates: readonly Path[],
-  textOf: (path: Path) => string,
-): Path | undefined {
-  const [best] = byDistance(name, candidates, textOf);
-  if (!best) return undefined;
-  return distance(name, textOf(best)) <= Math.max(1, Math.floor(name.length / 3)) ? best : undefined;
-}
-
-function byDistance(name: string, candidates: readonly Path[], textOf: (path: Path) => string): Path[] {
-  return candidates
-    .map((path) => ({ path, edits: distance(name, textOf(path)) }))
-    .sort((a, b) => a.edits - b.edits)
-    .map(({ path }) => path);
-}
-
-function folded(name: string): string {
-  return name.toLowerCase().replaceAll(/^no[-_]|[-_]/g, "");
 }

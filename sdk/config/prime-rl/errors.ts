@@ -42,7 +42,8 @@ function refusal(issue: z.core.$ZodIssue, around: Path, tree: unknown, root: Sec
   }
   const value = valueAt(tree, path);
   const shape = shapeAt(root, path, tree);
-  if (issue.code === "custom") return [{ path, message: issue.message, hint: "" }];
+  if (issue.code === "custom")
+    return [{ path, message: issue.message, hint: "See --help for what may stand there." }];
   if (value === undefined && isMissing(issue)) return [missing(path, shape)];
   return [{ path, ...expectation(issue, path, value, shape) }];
 }
