@@ -19,7 +19,10 @@ export function validateCommand(context: CliContext): Command {
       // Loaded only here: no other command reads YAML.
       const { validateProject } = await import("../../config/project-folder/validate.ts");
       const startMs = performance.now();
-      const { ok, findings } = await validateProject(options.dir);
+      const { ok, findings } = await validateProject(options.dir, {
+        signal: context.signal,
+        environment: process.env,
+      });
       if (options.json) printJson(context, { ok, findings });
       else {
         for (const line of findingLines(findings, context.colors)) print(context, line);

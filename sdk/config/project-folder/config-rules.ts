@@ -38,8 +38,8 @@ const RULES: readonly Rule[] = [
 ];
 
 function concurrency({ view }: RuleContext): Remark[] {
-  const batch = view.number("data.batch_size") ?? 0;
-  const group = view.number("data.group_size") ?? 0;
+  const batch = view.written("data.batch_size") ?? 0;
+  const group = view.written("data.group_size") ?? 0;
   if (batch * group <= MAX_CONCURRENCY) return [];
   return [
     {

@@ -33,6 +33,12 @@ export class ConfigView {
     return typeof value === "number" ? value : undefined;
   }
 
+  /** What is written, also where it is out of its bounds. */
+  written(path: string): number | undefined {
+    const value = this.#written(path);
+    return typeof value === "number" ? value : this.number(path);
+  }
+
   text(path: string): string | undefined {
     const value = this.get(path);
     return typeof value === "string" ? value : undefined;

@@ -3,7 +3,8 @@ import type { Remark } from "./finding.ts";
 
 const LOCAL = /^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1):\d{1,5}(?:\/\S*)?$/;
 const KEY_PARAMETER = /[?&]([\w-]*(?:key|token|secret)[\w-]*)=([^&\s]+)/i;
-const PLACEHOLDER = /^(?:your[_-]|<|\.{3}|x{3,}|changeme|replace)|(?:_here$)|\.{3}$/i;
+/** What stands where a key belongs. */
+export const PLACEHOLDER = /^(?:your[_-]|<|\.{3}|x{3,}|changeme|replace)|(?:_here$)|\.{3}$/i;
 const REFERENCE = /^\$\{?[A-Z][A-Z0-9_]*\}?$/;
 
 /** Whether a server of tools runs inside the container of each row. */

@@ -134,7 +134,8 @@ function toolNames(row: Record<string, unknown>, context: RowContext, report: Re
     const hint = 'Write "tools": ["name"], or leave it out for all tools.';
     return report({ code: "row_invalid", path: ["tools"], message: "is no list of names", hint });
   }
-  const known = context.tools ?? new Map<string, never>();
+  const known = context.tools;
+  if (known === undefined) return;
   for (let index = 0; index < tools.length; index++) {
     const name = tools[index] as string;
     if (known.has(name)) continue;

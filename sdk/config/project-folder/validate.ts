@@ -1,8 +1,5 @@
-import { resolve } from "node:path";
-import { CATALOGUE } from "./catalogue.ts";
-import { checkConfig } from "./check-config.ts";
-import { readConfigFile } from "./config-file.ts";
-import { type Finding, hasErrors, inReadingOrder } from "./finding.ts";
+import { type Finding, hasErrors } from "./finding.ts";
+import { readProject, type ReadProjectParams } from "./project.ts";
 
 export interface Validation {
   /** Whether nothing but warnings was found. */
@@ -16,9 +13,7 @@ export interface Validation {
  * @example
  * const { ok, findings } = await validateProject("my-project");
  */
-export async function validateProject(dir: string): Promise<Validation> {
-  const folder = resolve(dir);
-  const { document, findings } = await readConfigFile(folder);
-  if (document) findings.push(...checkConfig(document, folder, CATALOGUE).findings);
-  return { ok: !hasErrors(findings), findings: inReadingOrder(findings, [document?.file ?? ""]) };
+export async function validateProject(dir: string, params: ReadProjectParams = {}): Promise<Validation> {
+  const { findings } = await readProject(dir, params);
+  return { ok: !hasErrors(findings), findings };
 }

@@ -62,7 +62,8 @@ export const ROWS: [string, unknown, string[], Partial<RowContext>?][] = [
     { window: 100 },
   ],
   ["41: an unknown tool", row({ tools: ["serch"] }), ["tool_unknown tools.0"]],
-  ["41: no tools file", row({ tools: ["search"] }), ["tool_unknown tools.0"], { tools: undefined }],
+  ["41: no tools file", row({ tools: ["search"] }), ["tool_unknown tools.0"], { tools: new Map() }],
+  ["41: tools that cannot be read", row({ tools: ["any"] }), [], { tools: undefined }],
   [
     "41: a tool that a server may bring",
     row({ tools: ["browse"] }),

@@ -1,0 +1,93 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type CodeFile, type CodeItem, codeFinding } from "./code-facts.ts";
+import type { Finding } from "./finding.ts";
+
+export type CodeWord = "reward" | "tool";
+
+/** The rewards, or the tools, of a folder: from TypeScript and from Python. */
+export interface ProjectCode {
+  files: string[];
+  /** Undefined where a file cannot be read, or there is none. */
+  items: ReadonlyMap<string, CodeItem> | undefined;
+  isMath: boolean;
+  hasTypeScript: boolean;
+  hasPython: boolean;
+  findings: Finding[];
+}
+
+const TYPESCRIPT = ["ts", "js", "mjs"];
+
+/** Reads rewards.* or tools.* of a folder; names of both files are merged, a clash is an error. */
+export async function projectCode(folder: string, word: CodeWord): Promise<ProjectCode> {
+  const base = `${word}s`;
+  const files: CodeFile[] = [];
+  const typescript = TYPESCRIPT.map((ending) => `${base}.${ending}`).find((name) =>
+    existsSync(join(folder, name)),
+  );
+  if (typescript) {
+    // Loaded only where there is something to bundle.
+    const { typescriptCode } = await import("./typescript-code.ts");
+    files.push(await typescriptCode(join(folder, typescript), typescript, word));
+  }
+  const python = `${base}.py`;
+  if (existsSync(join(folder, python))) files.push(await pythonCode(folder, python, word));
+  const findings = files.flatMap((each) => [...each.findings, ...emptyFinding(each, word)]);
+  return {
+    files: files.map(({ file }) => file),
+    items:
+      files.length > 0 && files.every(({ isReadable }) => isReadable)
+        ? merged(files, word, findings)
+        : undefined,
+    isMath: files.some(({ isMath }) => isMath),
+    hasTypeScript: typescript !== undefined,
+    hasPython: files.some(({ file }) => file === python),
+    findings,
+  };
+}
+
+async function pythonCode(folder: string, file: string, word: CodeWord): Promise<CodeFile> {
+  const source = readFileSync(join(folder, file), "utf8");
+  if (word === "reward") return (await import("./python/rewards.ts")).pythonRewards(source, file);
+  return (await import("./python/tools.ts")).pythonTools(source, file);
+}
+
+function emptyFinding({ file, items, isReadable }: CodeFile, word: CodeWord): Finding[] {
+  if (items.length > 0 || !isReadable) return [];
+  const example = file.endsWith(".py")
+    ? `Put @${word} above a function: from rnow.core import ${word}`
+    : `Write export const name = ${word}(...), with ${word} from "spotter".`;
+  return [
+    codeFinding(
+      "code_empty",
+      file,
+      undefined,
+      "",
+      `defines no ${word}`,
+      example,
+      word === "tool" ? "warning" : "error",
+    ),
+  ];
+}
+
+function merged(files: readonly CodeFile[], word: CodeWord, findings: Finding[]): Map<string, CodeItem> {
+  const items = new Map<string, CodeItem>();
+  for (const item of files.flatMap((each) => each.items)) {
+    const before = items.get(item.name);
+    if (before && before.file !== item.file) {
+      const message = `is a ${word} of ${before.file} as well`;
+      findings.push(
+        codeFinding(
+          "code_twice",
+          item.file,
+          item.position,
+          item.name,
+          message,
+          "Give one of them another name.",
+        ),
+      );
+    }
+    items.set(item.name, before ?? item);
+  }
+  return items;
+}

@@ -1,0 +1,78 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { codeFinding } from "./code-facts.ts";
+import { type ConfigDocument, positionOf } from "./config-document.ts";
+import type { ConfigView } from "./config-view.ts";
+import { type Finding, placed } from "./finding.ts";
+import { PLACEHOLDER } from "./mcp-rules.ts";
+
+const FILE = ".env";
+const LINE = /^(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*)$/;
+const REFERENCE = /\$\{?([A-Z][A-Z0-9_]*)\}?/g;
+
+/** Names and values of .env; values are shown nowhere. */
+export function readEnv(text: string): {
+  values: Map<string, { value: string; line: number }>;
+  badLines: number[];
+} {
+  const values = new Map<string, { value: string; line: number }>();
+  const badLines: number[] = [];
+  for (const [index, raw] of text
+    .replace(/^\uFEFF/, "")
+    .split(/\r?\n/)
+    .entries()) {
+    const content = raw.trim();
+    if (content === "" || content.startsWith("#")) continue;
+    const [, name, rest = ""] = LINE.exec(content) ?? [];
+    if (name === undefined) badLines.push(index + 1);
+    else values.set(name, { value: unquoted(rest), line: index + 1 });
+  }
+  return { values, badLines };
+}
+
+/** Secrets of a folder: .env line by line, and the names that config.yml refers to. */
+export function secretFindings(
+  folder: string,
+  view: ConfigView,
+  environment: Readonly<Record<string, string | undefined>>,
+  document: ConfigDocument,
+): Finding[] {
+  const path = join(folder, FILE);
+  const { values, badLines } = readEnv(existsSync(path) ? readFileSync(path, "utf8") : "");
+  const hint = "Write NAME=value, a secret a line.";
+  const findings = badLines.map((line) =>
+    codeFinding("env_invalid", FILE, { line, column: 1 }, "", "sets nothing", hint, "warning"),
+  );
+  for (const [name, { value, line }] of values)
+    if (PLACEHOLDER.test(value))
+      findings.push(
+        codeFinding(
+          "secret_placeholder",
+          FILE,
+          { line, column: 1 },
+          name,
+          "was never filled in",
+          "Put your own there.",
+          "warning",
+        ),
+      );
+  for (const { path: keys, value } of view.texts("rollout.mcp_url"))
+    for (const [, name = ""] of value.matchAll(REFERENCE)) {
+      if (values.has(name) || environment[name] !== undefined) continue;
+      const message = `${name} is set neither in .env nor in the environment`;
+      const remedy = `Add a line ${name}=... to .env, which stays with you.`;
+      findings.push(
+        placed(
+          { code: "secret_missing", path: keys, message, hint: remedy },
+          document.file,
+          positionOf(document, keys),
+        ),
+      );
+    }
+  return findings;
+}
+
+function unquoted(text: string): string {
+  const quoted = /^(['"])(.*)\1\s*(?:#.*)?$/.exec(text)?.[2];
+  return quoted ?? text.replace(/\s#.*$/, "").trim();
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs";
+import { SpotterError } from "../../schema/errors.ts";
+import { bundleUserCode } from "../../user-code/bundle.ts";
+import { type CodeFile, type CodeItem, codeFinding } from "./code-facts.ts";
+
+/** Reads rewards.ts or tools.ts: bundles it as a launch would, and looks which exports are what. */
+export async function typescriptCode(path: string, file: string, word: "reward" | "tool"): Promise<CodeFile> {
+  const source = readFileSync(path, "utf8");
+  const isMath = /\bmathEqual\b/.test(source);
+  try {
+    const { exportNames, warnings } = await bundleUserCode(path);
+    const items = exportNames.flatMap((name) => itemOf(name, source, file, word) ?? []);
+    const findings = warnings.map((warning) => {
+      const [, line = "1", column = "1", what = warning] = /:(\d+):(\d+): (.*)$/.exec(warning) ?? [];
+      const position = { line: Number(line), column: Number(column) };
+      return codeFinding("code_refused", file, position, "", what, "Write it without.", "warning");
+    });
+    return { file, items, findings, isReadable: true, isMath };
+  } catch (error) {
+    if (!SpotterError.is(error)) throw error;
+    return { file, items: [], findings: bundleFindings(error, file), isReadable: false, isMath };
+  }
+}
+
+/** An export is what its declaration says; what comes from elsewhere is taken at its word. */
+function itemOf(name: string, source: string, file: string, word: "reward" | "tool"): CodeItem | undefined {
+  const declared = new RegExp(
+    `export\\s+(?:const|let|var|function\\*?|async\\s+function|class)\\s+(${name})\\b([^\\n]*)`,
+  ).exec(source);
+  const rest = declared?.[2] ?? "";
+  if (declared && !new RegExp(`^[^=]*=\\s*${word}\\s*[(<]`).test(rest) && !/=\s*$/.test(rest))
+    return undefined;
+  const position = declared ? placeOf(source, declared.index + declared[0].indexOf(name)) : undefined;
+  return { name, file, position, sandbox: false, precondition: false, timeoutS: undefined };
+}
+
+function placeOf(source: string, index: number): { line: number; column: number } {
+  const before = source.slice(0, index).split("\n");
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+}
+
+function bundleFindings(error: SpotterError, file: string): CodeFile["findings"] {
+  const lines = error.message.split("\n").slice(1);
+  const found = lines.flatMap((line) => {
+    const [, , at, column, what = ""] = /^\s*(.+?):(\d+):(\d+): (.*)$/.exec(line) ?? [];
+    if (at === undefined) return [];
+    const position = { line: Number(at), column: Number(column) };
+    return [codeFinding("code_syntax", file, position, "", what, error.hint ?? "Correct the line.")];
+  });
+  const whole = codeFinding(
+    "code_syntax",
+    file,
+    undefined,
+    "",
+    error.message,
+    error.hint ?? "Correct the file.",
+  );
+  return found.length > 0 ? found : [whole];
+}
