@@ -121,7 +121,6 @@ export const BLOCKS: Block[] = [
     words: ["@", "empty.toml", "@", "one.toml", "@", "two.toml"],
     expected: { [LORA]: ["q_proj"] },
   },
-  },
   // Dicts
   {
     block: "Dicts, as JSON over a file",
