@@ -1,3 +1,4 @@
+import { awake } from "./awake.ts";
 import type { LambdaContext } from "./function-url.ts";
 import { planeOf, type Plane, type PlaneParams } from "./plane.ts";
 
@@ -10,10 +11,12 @@ export function eventFunction(
   return async (event, context) => {
     const plane = open();
     try {
-      await plane.prepare();
-      const result = await take(plane, event, context);
-      await plane.flush();
-      return result;
+      return await awake(async () => {
+        await plane.prepare();
+        const result = await take(plane, event, context);
+        await plane.flush();
+        return result;
+      });
     } catch (error) {
       plane.control.log.error("an event was not taken", { error });
       // Thrown on: Lambda repeats an asynchronous event twice, and keeps what still fails.

@@ -4,6 +4,7 @@ import type { AwsAdapters } from "../../aws/aws-deps/open.ts";
 import type { Control } from "../../control.ts";
 import { createApp } from "../../http/create-app.ts";
 import type { Route } from "../../http/route.ts";
+import { awake } from "./awake.ts";
 import { errorAnswer, healthAnswer, throughFrontDoor, toldByFrontDoor } from "./front-door.ts";
 import {
   answerOf,
@@ -39,25 +40,22 @@ interface Opened<T> extends Plane {
 /** A function that gives whole answers. */
 export function httpFunction(params: HttpFunctionParams): Handler {
   const open = opener(params, answerOf);
-  return async (event, context) => {
-    try {
-      if (isHealth(event)) return healthAnswer();
-      const plane = open(event);
-      const admitted = admit(event, plane);
-      await plane.prepare();
-      const answer = await plane.answer(admitted, context);
-      await plane.flush();
-      return answer;
-    } catch (error) {
-      return refusal(error);
-    }
+  const answer: Handler = async (event, context) => {
+    if (isHealth(event)) return healthAnswer();
+    const plane = open(event);
+    const admitted = admit(event, plane);
+    await plane.prepare();
+    const given = await plane.answer(admitted, context);
+    await plane.flush();
+    return given;
   };
+  return (event, context) => awake(() => answer(event, context)).catch(refusal);
 }
 
 /** A function that answers piece by piece. */
 export function streamingFunction(params: HttpFunctionParams): StreamingHandler {
   const open = opener(params, streamOf);
-  return streaming(async (event, stream, context) => {
+  const answer: StreamingHandler = async (event, stream, context) => {
     let plane: Opened<StreamingHandler>;
     let admitted: FunctionUrlEvent;
     try {
@@ -70,7 +68,8 @@ export function streamingFunction(params: HttpFunctionParams): StreamingHandler 
     }
     await plane.answer(admitted, stream, context);
     await plane.flush();
-  });
+  };
+  return streaming((event, stream, context) => awake(() => answer(event, stream, context)));
 }
 
 function opener<T>(
