@@ -76,6 +76,11 @@ export async function asked<T>(call: AwsCall, ask: () => Promise<T>): Promise<T>
   }
 }
 
+/** For what does not exist: each service has its own word for it. */
+export function isGone(error: unknown): boolean {
+  return error instanceof Error && /NotFound|NoSuchBucket/.test(error.name);
+}
+
 function statusOf(error: unknown): number | undefined {
   const metadata = (error as { $metadata?: { httpStatusCode?: unknown } } | null)?.$metadata;
   return typeof metadata?.httpStatusCode === "number" ? metadata.httpStatusCode : undefined;

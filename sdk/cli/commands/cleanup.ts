@@ -1,15 +1,21 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { Client } from "../../client.ts";
+import { SpotterError } from "../../schema/errors.ts";
 import { cleanupReport } from "../../schema/cleanup.ts";
 import { type CliContext, print, printJson } from "../context.ts";
 import { durationMs } from "../numbers.ts";
 import { table } from "../render/table.ts";
 import { verb } from "../verb.ts";
+import { verifyCleanup } from "./cleanup-verify.ts";
 
 interface Options {
   dryRun?: boolean;
   olderThan?: number;
   keepLast?: number;
+  verify?: boolean;
+  stack: string;
+  region?: string;
+  keepData?: boolean;
   json?: boolean;
 }
 
@@ -21,7 +27,11 @@ export function cleanupCommand(context: CliContext): Command {
   return verb(
     "cleanup",
     "Remove what nobody needs any more: old rollouts, checkpoints beyond their retention, unused uploads, caches",
-    ["spotter cleanup --dry-run", "spotter cleanup --older-than 30d --keep-last 1"],
+    [
+      "spotter cleanup --dry-run",
+      "spotter cleanup --older-than 30d --keep-last 1",
+      "spotter cleanup --verify --stack dev --region eu-central-1",
+    ],
   )
     .option("--dry-run", "only show what would go")
     .option(
@@ -30,7 +40,16 @@ export function cleanupCommand(context: CliContext): Command {
       durationMs,
     )
     .option("--keep-last <n>", "checkpoints to keep of each ended run (default: all)", count)
-    .action(async ({ json, dryRun = false, olderThan = DEFAULT_AGE_MS, keepLast }: Options) => {
+    .option(
+      "--verify",
+      "prove by their tag that nothing that costs is left of a stack on AWS; removes nothing",
+    )
+    .option("--stack <name>", "the stack of --verify", "dev")
+    .option("--region <region>", "where that was (default: AWS_REGION, or that of your AWS profile)")
+    .option("--keep-data", "with --verify: its bucket and its table are left on purpose")
+    .action(async ({ json, dryRun = false, olderThan = DEFAULT_AGE_MS, keepLast, ...rest }: Options) => {
+      if (rest.verify) return verifyCleanup(context, { json, ...rest });
+      if (rest.region !== undefined || rest.keepData) throw onlyWithVerify();
       const request = { dryRun, olderThanMs: olderThan, ...(keepLast !== undefined && { keepLast }) };
       const options = { json: request, signal: context.signal, timeoutMs: CLEANUP_MS };
       const report = await Client.default().request(cleanupReport, "POST", "/cleanup", options);
@@ -44,6 +63,13 @@ export function cleanupCommand(context: CliContext): Command {
         rows.length === 0 ? "Nothing to clean up." : `${dryRun ? "Would remove" : "Removed"} ${count}.`,
       );
     });
+}
+
+function onlyWithVerify(): SpotterError {
+  return new SpotterError("invalid_input", "--region and --keep-data belong to --verify.", {
+    where: "--verify",
+    hint: "`spotter cleanup --verify --stack dev` looks at a stack on AWS; without it, files here are cleaned up.",
+  });
 }
 
 function mib(bytes: number): number {

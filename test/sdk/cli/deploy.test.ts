@@ -1,9 +1,8 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { InvocationRequest } from "@aws-sdk/client-lambda";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import { startAwsAccount, stubAws, type AwsAccountOptions } from "../../fakes/aws-account.ts";
+import { startBuckets } from "../../fakes/buckets.ts";
 import { fakePulumi, PLAN, type Outcome } from "../../fakes/pulumi.ts";
 import { runCli } from "./run-cli.ts";
 
@@ -146,8 +145,7 @@ describe("spotter deploy", () => {
   it("offers a place for the state where Pulumi has none, and makes it", async () => {
     const notIn = { whoami: [{ code: 255, stderr: "error: you must log in" }] };
     const { folder, calls } = await prepared(notIn);
-    const { asked, endpoint } = await startBuckets();
-    vi.stubEnv("AWS_ENDPOINT_URL_S3", endpoint);
+    const { asked } = await startBuckets();
     const lost = await runCli(["deploy", "--dir", folder, "--yes"]);
     expect([lost.code, lost.err]).toEqual([
       2,
@@ -183,22 +181,3 @@ describe("spotter deploy", () => {
     expect(calls()).toEqual([]);
   });
 });
-
-/** S3, as far as buckets go: the first HEAD finds none. */
-async function startBuckets() {
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    const line = `${request.method} ${request.url?.replace(/\/?(\?|$)(x-id=\w+)?&?/, "$1").replace(/=?&.*|[?=]$/, "")}`;
-    const isKnown = asked.length > 0;
-    asked.push(line);
-    request
-      .resume()
-      .on("end", () => response.writeHead(request.method === "HEAD" && !isKnown ? 404 : 200).end());
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { asked, endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-}
