@@ -55,7 +55,12 @@ export class FrontDoor extends pulumi.ComponentResource {
       domain && new DomainCertificate(name, { ...domain, region: "us-east-1" }, config, parent);
     const tellHost = new aws.cloudfront.Function(
       name,
-      { runtime: "cloudfront-js-2.0", comment: "Tells functions which host was asked", code: TELL_HOST },
+      {
+        runtime: "cloudfront-js-2.0",
+        comment: "Tells functions which host was asked",
+        code: TELL_HOST,
+        tags: config.tags,
+      },
       parent,
     );
     const rules = pathRules(config.gateway);
