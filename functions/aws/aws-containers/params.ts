@@ -50,19 +50,28 @@ export interface AwsContainersParams {
   endpoint?: string;
 }
 
-/** The part of `targets` that hardware asks for. */
+/** The part of `targets` that hardware asks for: of the smallest instances that have as many GPUs. */
 export function targetOf<T>(
   targets: Partial<Record<HardwareClass, T>>,
   hardware: Hardware | undefined,
 ): { target: T; hardwareClass: HardwareClass } {
-  const hardwareClass = hardware?.gpu ?? "cpu";
+  const { gpu = "cpu", count = 1 } = hardware ?? {};
+  const known = Object.keys(targets) as HardwareClass[];
+  const ofGpu = known.filter((each) => each.split(":")[0] === gpu);
+  const [hardwareClass = gpu] = ofGpu
+    .filter((each) => gpusOf(each) >= count)
+    .sort((a, b) => gpusOf(a) - gpusOf(b));
   const target = targets[hardwareClass];
   if (target !== undefined) return { target, hardwareClass };
-  const known = Object.keys(targets);
-  throw new SpotterError("invalid_input", `This stack has no ${hardwareClass} instances.`, {
-    where: "hardware.gpu",
+  const wanted = ofGpu.length === 0 ? `${gpu} instances` : `instances with ${count} × ${gpu}`;
+  throw new SpotterError("invalid_input", `This stack has no ${wanted}.`, {
+    where: ofGpu.length === 0 ? "hardware.gpu" : "hardware.count",
     hint: `It has ${known.join(", ") || "none at all"}; others are added in the stack's configuration.`,
   });
+}
+
+function gpusOf(hardwareClass: HardwareClass): number {
+  return Number(hardwareClass.split(":")[1] ?? Infinity);
 }
 
 /** `value`, or an error that says there is no spot of this class. */

@@ -4,7 +4,11 @@ import { AwsContainers } from "../aws-containers.ts";
 import { adapter } from "./adapter.ts";
 
 const name = z.string().check(z.minLength(1));
-const hardwareClass = z.union([z.literal("cpu"), gpuClass]);
+const hardwareClass = z.union([
+  z.literal("cpu"),
+  gpuClass,
+  z.templateLiteral([gpuClass, ":", z.number().check(z.int())]),
+]);
 
 const serveTarget = z.strictObject({
   taskDefinition: name,
