@@ -1,10 +1,12 @@
 import { Command } from "commander";
 import { packageVersion } from "../local/home.ts";
 import { checkpointCommand } from "./commands/checkpoint.ts";
+import { configCommand } from "./commands/config.ts";
 import { datasetCommand } from "./commands/dataset.ts";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
 import { cleanupCommand } from "./commands/cleanup.ts";
 import { deployCommand } from "./commands/deploy.ts";
+import { destroyCommand } from "./commands/destroy.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { downCommand } from "./commands/down.ts";
@@ -53,9 +55,9 @@ const COMMANDS: Record<string, ((context: CliContext) => Command)[]> = {
     devCommand,
   ],
   "A project folder:": [validateCommand],
-  "prime-rl's configuration files:": [...entrypointCommands],
+  "prime-rl's configuration files:": [...entrypointCommands, configCommand],
   "This machine:": [upCommand, downCommand, statusCommand, openCommand],
-  "AWS:": [deployCommand, doctorCommand],
+  "AWS:": [deployCommand, destroyCommand, doctorCommand],
   "Access:": [keyCommand, secretCommand, webhookCommand],
   "State:": [cleanupCommand, backupCommand, restoreCommand],
   "Help:": [versionCommand],

@@ -3,8 +3,8 @@ import { ENTRYPOINTS, type EntrypointName } from "../../config/prime-rl/entrypoi
 import { resolve, type Resolution } from "../../config/prime-rl/resolve.ts";
 import { rootOf } from "../../config/prime-rl/walk.ts";
 import { type CliContext, print, printJson } from "../context.ts";
-import { table } from "../render/table.ts";
 import { printFindings, printVerdict } from "./rl-findings.ts";
+import { printSettings } from "./rl-settings.ts";
 
 /** `--plain` and `--no-wide` change how upstream prints; ours is plain. */
 const OWN_FLAGS = new Set(["--json", "--plain", "--no-wide"]);
@@ -76,36 +76,6 @@ async function dryRun(
     printVerdict(context, all);
   }
   if (isBad) await endAsBadInput();
-}
-
-/** What somebody said, where; the rest is default. */
-function printSettings(
-  context: CliContext,
-  config: Record<string, unknown>,
-  provenance: Record<string, string>,
-): void {
-  const said = Object.entries(provenance).filter(([, from]) => from !== "default");
-  const { dim } = context.colors;
-  const rows = said.map(([path, from]) => [path, valueText(valueAt(config, path)), dim(from)]);
-  if (rows.length > 0) for (const line of table(["SETTING", "VALUE", "FROM"], rows)) print(context, line);
-  const count = Object.keys(provenance).length - said.length;
-  print(
-    context,
-    dim(`${rows.length > 0 ? "and " : ""}${count} settings with their defaults; --json has them all`),
-  );
-}
-
-/** By a path as provenance spells it. */
-export function valueAt(config: unknown, path: string): unknown {
-  const steps = [...path.matchAll(/"(?:[^"\\]|\\.)*"|[^.]+/g)].map(([step]) =>
-    step.startsWith('"') ? (JSON.parse(step) as string) : step,
-  );
-  return steps.reduce<unknown>((held, step) => (held as Record<string, unknown> | undefined)?.[step], config);
-}
-
-/** As one would type it in TOML, nearly. */
-export function valueText(value: unknown): string {
-  return value === null || value === undefined ? "None" : JSON.stringify(value);
 }
 
 async function printHelp(

@@ -1,0 +1,110 @@
+import { targetOf } from "../../config/prime-rl/argv-target.ts";
+import { ENTRYPOINTS, type EntrypointName } from "../../config/prime-rl/entrypoints.ts";
+import { takesText } from "../../config/prime-rl/help.ts";
+import { ListPatch } from "../../config/prime-rl/lists.ts";
+import { originIn, originText, pathText } from "../../config/prime-rl/provenance.ts";
+import { resolve, type NamedLayer, type Resolution } from "../../config/prime-rl/resolve.ts";
+import type { Path } from "../../config/prime-rl/types.ts";
+import { fieldIn, rootOf, sectionsIn, type Field, type Shape, below } from "../../config/prime-rl/walk.ts";
+import { SpotterError } from "../../schema/errors.ts";
+import { type CliContext, print, printJson } from "../context.ts";
+import { endAsBadInput } from "../bad-input.ts";
+import { table } from "../render/table.ts";
+import { printFindings } from "./rl-findings.ts";
+import { printSettings, valueOf, valueText } from "./rl-settings.ts";
+
+/** One setting, or a section with all in it. */
+interface Explained {
+  path: string;
+  /** The resolved value; undefined where nothing could be resolved. */
+  value: unknown;
+  from: string;
+  /** What each source said, lowest first. */
+  said: { value: unknown; from: string }[];
+  takes: string;
+  about: string;
+}
+
+/** `spotter config explain ENTRYPOINT [SETTING]... [@ FILE | --FLAG]...` */
+export async function explainConfiguration(
+  context: CliContext,
+  name: EntrypointName,
+  args: readonly string[],
+  isJson: boolean,
+): Promise<void> {
+  const end = args.findIndex((word) => word.startsWith("-") || word.startsWith("@"));
+  const settings = end === -1 ? args : args.slice(0, end);
+  const resolution = await resolve(ENTRYPOINTS[name], end === -1 ? [] : args.slice(end));
+  const explained = settings.map((setting) => explain(name, setting, resolution));
+  if (isJson) printJson(context, { settings: explained, findings: resolution.findings });
+  else {
+    for (const each of explained) printExplained(context, each, resolution);
+    if (settings.length === 0 && resolution.config)
+      printSettings(context, resolution.config, resolution.provenance);
+    printFindings(context, resolution.findings);
+  }
+  if (resolution.config === null) endAsBadInput();
+}
+
+function explain(
+  name: EntrypointName,
+  setting: string,
+  { config, layers, provenance }: Resolution,
+): Explained {
+  const root = rootOf(ENTRYPOINTS[name].schema);
+  const { path, shape } = targetOf(setting.replace(/^--/, ""), root);
+  if (shape === undefined) {
+    throw new SpotterError("unknown_key", `There is no setting ${pathText(path)}.`, {
+      hint: `\`spotter ${name} --help\` shows all settings.`,
+    });
+  }
+  const field = fieldAt(root, path);
+  return {
+    path: pathText(path),
+    value: valueAt(config, path),
+    from: provenance[pathText(path)] ?? (config === null ? "" : "its settings"),
+    said: layers.flatMap((layer) => saidIn(layer, path)),
+    takes: sectionsIn(shape) === undefined ? takesText(shape) : "",
+    about: field?.description ?? "",
+  };
+}
+
+function fieldAt(root: Shape, path: Path): Field | undefined {
+  const parent = path
+    .slice(0, -1)
+    .reduce<Shape | undefined>((shape, step) => shape && below(shape, step), root);
+  const sections = parent && sectionsIn(parent);
+  return sections && fieldIn(sections, String(path.at(-1)));
+}
+
+function saidIn(layer: NamedLayer, path: Path): Explained["said"] {
+  const value = valueAt(layer.value, path);
+  if (value === undefined) return [];
+  return [{ value: plain(value), from: originText(originIn(layer.origins, path)) }];
+}
+
+function valueAt(tree: unknown, path: Path): unknown {
+  return path.reduce<unknown>((held, step) => {
+    if (held instanceof ListPatch) return held.items.get(Number(step));
+    return (held as Record<string | number, unknown> | null | undefined)?.[step];
+  }, tree);
+}
+
+/** Changes to a list as JSON can show them. */
+function plain(value: unknown): unknown {
+  return value instanceof ListPatch ? Object.fromEntries(value.items) : value;
+}
+
+function printExplained(context: CliContext, each: Explained, { config, provenance }: Resolution): void {
+  const { bold, dim } = context.colors;
+  const inside = Object.entries(provenance).filter(([path]) => path.startsWith(`${each.path}.`));
+  const value = config === null || inside.length > 0 ? "" : ` = ${valueText(each.value)}`;
+  print(context, `${bold(each.path)}${value}${value && dim(`  from ${each.from}`)}`);
+  if (each.about || each.takes)
+    print(context, `  ${[each.about, dim(each.takes)].filter(Boolean).join("  ")}`);
+  const overridden = each.said.slice(0, inside.length > 0 ? undefined : -1);
+  for (const { value, from } of [...overridden].reverse())
+    print(context, dim(`  ${from} said ${valueText(value)}`));
+  const rows = inside.map(([path, from]) => [path, valueText(valueOf(config, path)), dim(from)]);
+  if (rows.length > 0) for (const line of table(["SETTING", "VALUE", "FROM"], rows)) print(context, line);
+}

@@ -1,0 +1,32 @@
+import { type CliContext, print } from "../context.ts";
+import { table } from "../render/table.ts";
+
+/** What somebody said, where; the rest is default. */
+export function printSettings(
+  context: CliContext,
+  config: Record<string, unknown>,
+  provenance: Record<string, string>,
+): void {
+  const said = Object.entries(provenance).filter(([, from]) => from !== "default");
+  const { dim } = context.colors;
+  const rows = said.map(([path, from]) => [path, valueText(valueOf(config, path)), dim(from)]);
+  if (rows.length > 0) for (const line of table(["SETTING", "VALUE", "FROM"], rows)) print(context, line);
+  const count = Object.keys(provenance).length - said.length;
+  print(
+    context,
+    dim(`${rows.length > 0 ? "and " : ""}${count} settings with their defaults; --json has them all`),
+  );
+}
+
+/** By a path as provenance spells it. */
+export function valueOf(config: unknown, path: string): unknown {
+  const steps = [...path.matchAll(/"(?:[^"\\]|\\.)*"|[^.]+/g)].map(([step]) =>
+    step.startsWith('"') ? (JSON.parse(step) as string) : step,
+  );
+  return steps.reduce<unknown>((held, step) => (held as Record<string, unknown> | undefined)?.[step], config);
+}
+
+/** As one would type it in TOML, nearly. */
+export function valueText(value: unknown): string {
+  return value === null || value === undefined ? "None" : JSON.stringify(value);
+}
