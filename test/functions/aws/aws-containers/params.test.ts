@@ -35,8 +35,8 @@ it("a processor, and a GPU whose instances have any number, are what they are", 
 
 it("says what there is where there is no such GPU, or not as many", () => {
   expect(() => ask("H100", 1)).toThrow("This stack has no H100 instances.");
-  const { "L4:1": one } = serve;
-  expect(() => targetOf({ "L4:1": one }, { gpu: "L4", count: 2, spot: false })).toThrow(
+  const single = containerPlaces.shape.serve.parse({ "L4:1": target("one") });
+  expect(() => targetOf(single, { gpu: "L4", count: 2, spot: false })).toThrow(
     expect.objectContaining({
       code: "invalid_input",
       message: "This stack has no instances with 2 × L4.",
