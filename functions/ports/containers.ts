@@ -26,7 +26,8 @@ export type ContainerState =
   /** `detail`: what the platform says about it, for people. */
   | { state: "waiting"; reason: ContainerReason; detail?: string }
   | { state: "starting" }
-  | { state: "running" }
+  /** `sinceMs`: when it began to run, where the platform says so: getting its image may take longer than a lease. */
+  | { state: "running"; sinceMs?: number }
   | {
       state: "exited";
       exitCode: number | null;

@@ -41,10 +41,17 @@ export function lossOf(job: JobView, now: number, policy: Policy): Failure | und
     case "unknown":
       // Known to have run and gone without a trace: the machine or the platform took it.
       return job.startedAtMs === undefined ? undefined : lost("Its container is gone.");
-    case "starting":
+    case "starting": {
+      // It cannot speak yet: getting a large image takes minutes.
+      const sinceMs = Math.max(job.startedAtMs ?? now, policy.leasesFromMs);
+      return now - sinceMs <= policy.startMs
+        ? undefined
+        : lost(`Its container was not up after ${Math.round((now - sinceMs) / 60_000)} minutes.`);
+    }
     case "running": {
       if (job.startedAtMs === undefined) return undefined;
-      const lastSignMs = Math.max(job.heartbeatAtMs ?? job.startedAtMs, policy.leasesFromMs);
+      const upMs = Math.max(job.startedAtMs, Math.min(container.sinceMs ?? 0, now));
+      const lastSignMs = Math.max(job.heartbeatAtMs ?? upMs, policy.leasesFromMs);
       const silentMs = now - lastSignMs;
       return silentMs <= policy.leaseMs
         ? undefined

@@ -62,7 +62,7 @@ export function jobState(job: JobView, { logTail = [] }: { logTail?: string[] } 
     case "FAILED":
       return exited(job, logTail);
     default:
-      return { state: "running" };
+      return { state: "running", ...(job.startedAtMs !== undefined && { sinceMs: job.startedAtMs }) };
   }
 }
 

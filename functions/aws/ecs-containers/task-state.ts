@@ -74,7 +74,7 @@ export function taskState(
       return exited(task, logTail);
     default:
       // Also while it ends: it is gone when it has stopped.
-      return { state: "running" };
+      return { state: "running", ...(task.startedAtMs !== undefined && { sinceMs: task.startedAtMs }) };
   }
 }
 

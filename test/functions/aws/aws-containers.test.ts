@@ -14,8 +14,8 @@ describe("containers on AWS", () => {
     );
     expect(await containers.describe(REPLICA)).toMatchObject({ state: "waiting", reason: "capacity" });
     await aws.clock.advance(60_000);
-    expect(await containers.describe(REPLICA)).toEqual({ state: "running" });
-    expect(await containers.describe(JOB)).toEqual({ state: "running" });
+    expect(await containers.describe(REPLICA)).toMatchObject({ state: "running" });
+    expect(await containers.describe(JOB)).toMatchObject({ state: "running" });
     expect(await containers.list()).toEqual([
       { jobId: REPLICA, kind: "serve" },
       { jobId: JOB, kind: "train" },

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { gym, spec } from "../gym.ts";
+import { gym, PARAMS, spec } from "../gym.ts";
 import { awsPlane, MINUTE_MS, SERVES, TRAINS_ON_CPU } from "./plane.ts";
 
 const TIMEOUT = "CannotPullContainerError: context deadline exceeded (Client.Timeout exceeded)";
@@ -45,5 +45,24 @@ describe("an image that cannot be pulled", () => {
     const id = await plane.launchRun();
     await plane.until(() => plane.aws.containers.all.length === 1, 3 * MINUTE_MS);
     expect(await plane.run(id)).toMatchObject({ attempt: 2 });
+  });
+
+  it("may take longer to be pulled than a lease: what starts is not lost", async () => {
+    const pull = { taskPendingMs: 6 * MINUTE_MS, jobStartingMs: 6 * MINUTE_MS };
+    const plane = await awsPlane(onTestFinished, { ...PARAMS, work: TRAINS_ON_CPU.work }, { delays: pull });
+    const id = await plane.launchRun();
+    await plane.launchEndpoint();
+    await plane.until(() => plane.aws.containers.all.length === 2, 10 * MINUTE_MS);
+    expect(await plane.run(id)).toMatchObject({ attempt: 1 });
+    expect(await plane.endpoint()).toMatchObject({
+      startFailures: 0,
+      replicas: [{ jobId: "serve-base-r1-1" }],
+    });
+    // The lease counts from where it can speak.
+    await plane.pass(30_000);
+    for (const container of plane.aws.containers.all) expect(await plane.job(container).beat()).toBe(true);
+    await plane.until(async () => (await plane.run(id)).state === "running", MINUTE_MS);
+    expect(await plane.run(id)).toMatchObject({ attempt: 1 });
+    expect((await plane.endpoint()).startFailures).toBe(0);
   });
 });

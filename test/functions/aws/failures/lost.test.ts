@@ -14,7 +14,7 @@ describe("a launch whose answer is lost", () => {
     await passUntil(containers.launch(spec(jobId)));
     await aws.clock.advance(MINUTE_MS);
     expect(aws.containers.all).toHaveLength(1);
-    expect(await containers.describe(jobId)).toEqual({ state: "running" });
+    expect(await containers.describe(jobId)).toMatchObject({ state: "running" });
   });
 
   it.each(JOBS)("is tried again where nothing had been started: %s", async (jobId) => {

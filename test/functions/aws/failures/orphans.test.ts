@@ -61,7 +61,7 @@ describe("the sweep on AWS", () => {
     expect(await runSweep(sweep)).toMatchObject([{ jobId, why: "double" }]);
     await base.aws.clock.advance(MINUTE_MS);
     expect(base.aws.containers.all.map(({ exit }) => exit?.code)).toEqual([undefined, 143]);
-    expect(await base.containers.describe(jobId)).toEqual({ state: "running" });
+    expect(await base.containers.describe(jobId)).toMatchObject({ state: "running" });
   });
 
   it("ends what has lived as long as it may, though nobody else is there to", async () => {
@@ -94,7 +94,7 @@ describe("the sweep on AWS", () => {
     await base.aws.clock.until(async () => (await base.containers.describe(jobId)).state === "running");
     await base.aws.clock.advance(9 * MINUTE_MS);
     expect(await runSweep(sweep)).toEqual([]);
-    expect(await base.containers.describe(jobId)).toEqual({ state: "running" });
+    expect(await base.containers.describe(jobId)).toMatchObject({ state: "running" });
   });
 
   it("ends an instance that nobody uses, and none that somebody does", async () => {
@@ -110,7 +110,7 @@ describe("the sweep on AWS", () => {
     await base.aws.clock.advance(2 * MINUTE_MS);
     const instances = base.aws.pools.get("gpu")?.instances ?? [];
     expect(instances.filter(({ state }) => state === "terminated").map(({ id }) => id)).toEqual([orphan]);
-    expect(await base.containers.describe("serve-base-r1-1")).toEqual({ state: "running" });
+    expect(await base.containers.describe("serve-base-r1-1")).toMatchObject({ state: "running" });
   });
 
   it("ends an instance whose GPU fell off the bus, not only its task", async () => {

@@ -34,7 +34,7 @@ describe("a spot instance that is taken back", () => {
     // There is room on it, for a minute more.
     await containers.launch(spec(second, { hardware: SPOT }));
     await aws.clock.advance(10 * MINUTE_MS);
-    expect(await containers.describe(second)).toEqual({ state: "running" });
+    expect(await containers.describe(second)).toMatchObject({ state: "running" });
     expect(aws.containers.all[1]?.signals).toEqual([]);
     expect(aws.pools.get("gpu-spot")?.instances.map(({ state }) => state)).toEqual(["terminated", "running"]);
   });
