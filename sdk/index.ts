@@ -36,6 +36,7 @@ export { JsonlDataset } from "./jsonl-dataset.ts";
 export { Model, models, type ModelParams, type PushModelParams } from "./model.ts";
 export { recipes, type GrpoParams, type Recipe, type SftParams, type TrainerParams } from "./recipe.ts";
 export { TrainConfig, type HardwareParams, type LoraParams, type TrainConfigParams } from "./train-config.ts";
+export type { EnvironmentParams, Tools, ToolsParams } from "./environment-params.ts";
 export type { Rewards, RewardsParams } from "./rewards-params.ts";
 export {
   Run,

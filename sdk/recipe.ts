@@ -56,6 +56,14 @@ export interface GrpoParams extends TrainerParams {
   topP?: number;
   /** Default 0: every token. */
   topK?: number;
+  /** Answers of a conversation with tools or an environment at most. Default 1. */
+  maxTurns?: number;
+  /** `last_tool`: over with an answer that calls no tool; `max_turns`: after `maxTurns` answers. Default last_tool. */
+  terminationPolicy?: "last_tool" | "max_turns";
+  /** Longest answer of a tool in tokens; what is longer is cut. Default: as much as there is room for. */
+  maxToolTokens?: number;
+  /** Longest conversation in tokens. Default: what the model takes. */
+  contextTokens?: number;
   /** Handed to the chat template, for example `{ enable_thinking: false }`. */
   chatTemplateKwargs?: Record<string, unknown>;
   /** The probability ratio is clipped to [1 - clipLow, 1 + clipHigh]. Default 0.2. */

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { rewardSetup } from "./schema/run-spec.ts";
+import type { Tools } from "./environment-params.ts";
 import type { Packed } from "./upload.ts";
 
 /** Which rewards judge, and how. A path or URL alone means all rewards of that file. */
@@ -27,13 +28,17 @@ export const rewardsParam = z.union(
   },
 );
 
-/** The file a rewards parameter names. */
-export function rewardsFile(rewards: Rewards): URL | string {
+/** The file that a rewards or tools parameter names. */
+export function rewardsFile(rewards: Rewards | Tools): URL | string {
   return typeof rewards === "string" || rewards instanceof URL ? rewards : rewards.file;
 }
 
 /** The wire form, once the file is bundled. */
-export function rewardsSetup(rewards: Rewards, packed: Packed<{ sha256: string }>, secrets: string[]) {
+export function rewardsSetup(
+  rewards: Rewards | Tools,
+  packed: Packed<{ sha256: string }>,
+  secrets: string[],
+) {
   const { file: _file, ...rest } =
     typeof rewards === "string" || rewards instanceof URL ? { file: "" } : rewards;
   return { code: { ...packed.ref, secrets }, ...rest };

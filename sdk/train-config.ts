@@ -1,38 +1,38 @@
 import * as z from "zod/mini";
 import { estimate as estimateSchema, type Estimate } from "./schema/cost.ts";
-import type { DatasetRow } from "./schema/dataset.ts";
 import { SpotterError } from "./schema/errors.ts";
 import type { GpuClass } from "./schema/hardware.ts";
 import { parseWith } from "./schema/parse.ts";
 import { adapterSpec, runSpec, type RunSpec } from "./schema/run-spec.ts";
 import { runDetail } from "./schema/run.ts";
-import { type Checkpoint, checkpointIdOf } from "./checkpoint.ts";
-import { type CallOptions, clientOf } from "./client.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import { type CallOptions, type Client, clientOf } from "./client.ts";
 import type { Dataset } from "./dataset.ts";
-import { type Model, modelOf } from "./model.ts";
+import { environmentsParam, toolsParam, type EnvironmentParams, type Tools } from "./environment-params.ts";
+import type { Model } from "./model.ts";
+import type { Prepared } from "./prepare-run.ts";
 import type { Recipe } from "./recipe.ts";
-import { type Rewards, rewardsFile, rewardsParam, rewardsSetup } from "./rewards-params.ts";
+import { type Rewards, rewardsParam } from "./rewards-params.ts";
 import { Run } from "./run.ts";
-import {
-  packDataset,
-  packUserCode,
-  type Packed,
-  type PackedDataset,
-  uploadDataset,
-  uploadUserCode,
-} from "./upload.ts";
+import { type PackedDataset, uploadDataset, uploadUserCode } from "./upload.ts";
 
 export interface TrainConfigParams {
   model: Model | string;
-  /** What to learn from. */
-  dataset: Dataset;
+  /** What to learn from. Not needed where there are environments. */
+  dataset?: Dataset;
+  /** Where to learn by playing: each has tasks, answers the model turn by turn, and judges the whole. */
+  environments?: EnvironmentParams[];
   /** Held out; evaluated every `evalEvery` steps of the recipe. */
   evalDataset?: Dataset;
+  /** Environments whose tasks are held out, evaluated with `evalDataset`. */
+  evalEnvironments?: EnvironmentParams[];
   /** Allow rows of `evalDataset` whose prompts are trained on. Default false. */
   allowOverlap?: boolean;
   recipe: Recipe;
-  /** Required for reinforcement learning. */
+  /** Required for reinforcement learning, unless environments judge. */
   rewards?: Rewards;
+  /** What the model may call before it answers; with `maxTurns` of the recipe above 1. */
+  tools?: Tools;
   /** Train all weights, or a LoRA adapter. Default full. */
   adapter?: "full" | "lora" | { kind: "full" } | LoraParams;
   /** `continue` (default) keeps the optimizer, `weights` starts it fresh. Steps come on top either way. */
@@ -80,12 +80,6 @@ export interface LoraParams {
   targets?: ("q_proj" | "k_proj" | "v_proj" | "o_proj" | "gate_proj" | "up_proj" | "down_proj")[];
 }
 
-interface Prepared {
-  spec: RunSpec;
-  datasets: PackedDataset[];
-  code: Packed<{ sha256: string }> | undefined;
-}
-
 const text = z.string();
 const checkpointParam = z.union([
   text.check(z.minLength(1, "is an empty text, expected a checkpoint, written run@step")),
@@ -99,14 +93,17 @@ const configParams = z.strictObject({
   model: z.union([text, z.looseObject({ name: text, ref: z.unknown() })], {
     error: "must be models.get(...) or a name",
   }),
-  dataset: datasetParam,
+  dataset: z.optional(datasetParam),
+  environments: z.optional(environmentsParam),
   evalDataset: z.optional(datasetParam),
+  evalEnvironments: z.optional(environmentsParam),
   allowOverlap: z.optional(z.boolean()),
   recipe: z.looseObject(
     { kind: z.enum(["rl", "sft"]) },
     { error: "must come from recipes.grpo or recipes.sft" },
   ),
   rewards: z.optional(rewardsParam),
+  tools: z.optional(toolsParam),
   adapter: z.optional(z.union([z.enum(["full", "lora"]), adapterSpec])),
   startFrom: z.optional(
     z.union(
@@ -144,7 +141,15 @@ export class TrainConfig {
   /** @throws SpotterError `invalid_input` or `unknown_key`, listing everything that is wrong. */
   constructor(params: TrainConfigParams) {
     parseWith(configParams, params, "TrainConfig");
-    if (params.recipe.kind === "rl" && params.rewards === undefined) {
+    const { dataset, environments, recipe, rewards } = params;
+    if (dataset === undefined && environments === undefined) {
+      throw new SpotterError(
+        "invalid_input",
+        "TrainConfig is not valid:\n  dataset: missing; give a dataset, or environments",
+        { where: "dataset", hint: "Pass dataset: Dataset.fromFile(path), or environments: [{ file }]." },
+      );
+    }
+    if (recipe.kind === "rl" && rewards === undefined && environments === undefined) {
       throw new SpotterError(
         "reward_missing",
         "TrainConfig is not valid:\n  rewards: missing; a grpo recipe needs one",
@@ -159,10 +164,14 @@ export class TrainConfig {
 
   /**
    * What would be sent, with all defaults filled in. Loads the datasets and bundles the rewards, uploads
-   * nothing and starts nothing.
+   * nothing and starts nothing; but for environments, whose tasks are loaded in an isolate of the server.
    */
-  async spec(): Promise<RunSpec> {
-    return this.#prepared(({ spec }) => Promise.resolve(spec));
+  async spec(options: CallOptions = {}): Promise<RunSpec> {
+    return this.#prepared(
+      () => clientOf(options),
+      ({ spec }) => Promise.resolve(spec),
+      options.signal,
+    );
   }
 
   /**
@@ -176,7 +185,7 @@ export class TrainConfig {
    */
   async estimate(options: CallOptions = {}): Promise<Estimate> {
     const client = clientOf(options);
-    const json = await this.spec();
+    const json = await this.spec(options);
     return client.request(estimateSchema, "POST", "/runs/estimate", { json, signal: options.signal });
   }
 
@@ -189,13 +198,14 @@ export class TrainConfig {
   async launch(options: CallOptions = {}): Promise<Run> {
     const client = clientOf(options);
     const { signal } = options;
-    const spec = await this.#prepared(async ({ spec, datasets, code }) => {
+    const upload = async ({ spec, datasets, code }: Prepared) => {
       await Promise.all([
         ...datasets.map((dataset) => uploadDataset(client, dataset, signal)),
-        code && uploadUserCode(client, code, signal),
+        ...code.map((each) => uploadUserCode(client, each, signal)),
       ]);
       return spec;
-    });
+    };
+    const spec = await this.#prepared(() => client, upload, signal);
     // An answer that is lost on the way is asked for again, and never starts a second run.
     const idempotencyKey = crypto.randomUUID();
     const request = { json: spec, signal, idempotencyKey, timeoutMs: 120_000 };
@@ -203,77 +213,18 @@ export class TrainConfig {
   }
 
   /** Lends what was prepared; its files are gone afterwards. */
-  async #prepared<T>(use: (prepared: Prepared) => Promise<T>): Promise<T> {
+  async #prepared<T>(
+    client: () => Client,
+    use: (prepared: Prepared) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    // Loaded only here: most of it is of no use to scripts that only chat.
+    const { prepareRun } = await import("./prepare-run.ts");
     const packed: PackedDataset[] = [];
     try {
-      return await use(await this.#prepare(packed));
+      return await use(await prepareRun(this.params, client, packed, signal));
     } finally {
       await Promise.all(packed.map((each) => each.close()));
     }
   }
-
-  async #prepare(datasets: PackedDataset[]): Promise<Prepared> {
-    const {
-      dataset,
-      evalDataset,
-      allowOverlap = false,
-      recipe,
-      rewards,
-      startFrom,
-      adapter,
-      secrets = [],
-      model,
-      ...rest
-    } = this.params;
-    const { evalEvery, ...recipeSpec } = recipe;
-    const check = recipe.kind === "sft" ? needsCompletion : undefined;
-    const code = rewards === undefined ? undefined : await packUserCode(rewardsFile(rewards));
-    const overlap = evalDataset && !allowOverlap ? await newOverlapWatch() : undefined;
-    const pack = async (each: Dataset, note: (row: DatasetRow) => void) => {
-      const packed = await packDataset(each, (row, index) => {
-        check?.(row, index);
-        note(row);
-      });
-      datasets.push(packed);
-      return packed;
-    };
-    const train = await pack(dataset, (row) => overlap?.train(row));
-    const held = evalDataset && (await pack(evalDataset, (row) => overlap?.hold(row)));
-    overlap?.refuse();
-    const spec = parseWith(
-      runSpec,
-      {
-        ...recipeSpec,
-        ...rest,
-        ...(evalEvery === undefined ? {} : { evalEvery }),
-        model: modelOf(model).ref,
-        dataset: train.ref,
-        ...(held && { evalDataset: held.ref }),
-        ...(rewards && code && { rewards: rewardsSetup(rewards, code, secrets) }),
-        ...(adapter && { adapter: typeof adapter === "string" ? { kind: adapter } : adapter }),
-        ...(startFrom !== undefined && { startFrom: startPoint(startFrom) }),
-      },
-      "TrainConfig",
-    );
-    return { spec, datasets, code };
-  }
-}
-
-async function newOverlapWatch() {
-  const { OverlapWatch } = await import("./dataset-overlap.ts");
-  return new OverlapWatch();
-}
-
-function startPoint(startFrom: NonNullable<TrainConfigParams["startFrom"]>) {
-  if (typeof startFrom === "string" || !("checkpoint" in startFrom))
-    return { checkpoint: checkpointIdOf(startFrom) };
-  const { checkpoint, mode } = startFrom;
-  return { checkpoint: checkpointIdOf(checkpoint), ...(mode === undefined ? {} : { mode }) };
-}
-
-function needsCompletion(row: DatasetRow, index: number): void {
-  if (row.completion !== undefined) return;
-  throw new SpotterError("dataset_invalid", `Row ${index} has no answer to learn.`, {
-    hint: "Set outputColumn, or return a completion from format().",
-  });
 }

@@ -30,17 +30,30 @@ export async function packDataset(
   dataset: Dataset,
   check?: (row: DatasetRow, index: number) => void,
 ): Promise<PackedDataset> {
-  async function* seen(): AsyncIterable<DatasetRow> {
-    let index = 0;
-    for await (const row of dataset.checked()) {
-      check?.(row, index++);
-      yield row;
-    }
+  return packRows(checkedRows(dataset, check), () => dataset);
+}
+
+/** Formatted rows that a check has seen. */
+export async function* checkedRows(
+  dataset: Dataset,
+  check?: (row: DatasetRow, index: number) => void,
+): AsyncIterable<DatasetRow> {
+  let index = 0;
+  for await (const row of dataset.checked()) {
+    check?.(row, index++);
+    yield row;
   }
+}
+
+/** The same for rows that are formatted already. `about` is asked once all were read. */
+export async function packRows(
+  rows: AsyncIterable<DatasetRow>,
+  about: () => Partial<Pick<Dataset, "name" | "inputColumn" | "source">>,
+): Promise<PackedDataset> {
   // Loaded only here: node:crypto alone takes a tenth of the time that importing the whole package may take.
   const { spoolRows } = await import("./datasets/row-spool.ts");
-  const spooled = await spoolRows(seen());
-  const { name, inputColumn, source } = dataset;
+  const spooled = await spoolRows(rows);
+  const { name, inputColumn, source } = about();
   const ref: DatasetRef = {
     sha256: spooled.sha256,
     rows: spooled.rows,

@@ -220,6 +220,11 @@ export const runSpec = z
         message: "two have the same name; give each a name of its own",
       },
     ),
+    z.refine((spec) => spec.kind === "rl" || spec.environments === undefined, {
+      path: ["environments"],
+      message:
+        "are played, and there is nothing to play in a run of kind sft; give a dataset with completions",
+    }),
     z.refine((spec) => (spec.kind === "sft") === (spec.algorithm.kind === "sft"), {
       path: ["algorithm", "kind"],
       message: 'must be "sft" for kind sft and "grpo" for kind rl',

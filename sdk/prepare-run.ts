@@ -1,0 +1,132 @@
+import type { DatasetRow } from "./schema/dataset.ts";
+import { SpotterError } from "./schema/errors.ts";
+import { parseWith } from "./schema/parse.ts";
+import { runSpec, type RunSpec } from "./schema/run-spec.ts";
+import { checkpointIdOf } from "./checkpoint.ts";
+import type { Client } from "./client.ts";
+import type { Dataset } from "./dataset.ts";
+import { OverlapWatch } from "./dataset-overlap.ts";
+import { inTurns, loadEnvironments } from "./environment-tasks.ts";
+import { modelOf } from "./model.ts";
+import { rewardsFile, rewardsSetup } from "./rewards-params.ts";
+import type { TrainConfigParams } from "./train-config.ts";
+import {
+  checkedRows,
+  packDataset,
+  packRows,
+  packUserCode,
+  type Packed,
+  type PackedDataset,
+} from "./upload.ts";
+
+/** A run as it will be sent, and what it refers to. */
+export interface Prepared {
+  spec: RunSpec;
+  datasets: PackedDataset[];
+  code: Packed<{ sha256: string }>[];
+}
+
+/**
+ * Loads, formats and bundles everything that a config names. What is packed goes into `datasets` at once, so that its
+ * files can be removed whatever happens. Only environments need the server: their tasks are loaded there.
+ */
+export async function prepareRun(
+  params: TrainConfigParams,
+  client: () => Client,
+  datasets: PackedDataset[],
+  signal: AbortSignal | undefined,
+): Promise<Prepared> {
+  const {
+    dataset,
+    environments = [],
+    evalDataset,
+    evalEnvironments = [],
+    allowOverlap = false,
+    recipe,
+    rewards,
+    tools,
+    startFrom,
+    adapter,
+    secrets = [],
+    model,
+    ...rest
+  } = params;
+  const { evalEvery, ...recipeSpec } = recipe;
+  const check = recipe.kind === "sft" ? needsCompletion : undefined;
+  const bundled = (file: URL | string | undefined) => (file === undefined ? undefined : packUserCode(file));
+  const code = await bundled(rewards && rewardsFile(rewards));
+  const toolCode = await bundled(tools && rewardsFile(tools));
+  const overlap = evalDataset && !allowOverlap ? new OverlapWatch() : undefined;
+  const played =
+    environments.length + evalEnvironments.length === 0
+      ? undefined
+      : await loadEnvironments(client(), environments, evalEnvironments, { secrets, signal });
+  const pack = async (
+    each: Dataset | undefined,
+    tasks: DatasetRow[][] = [],
+    note: (row: DatasetRow) => void,
+  ) => {
+    const checked = (row: DatasetRow, index: number) => {
+      check?.(row, index);
+      note(row);
+    };
+    const packed = await packAll(each, tasks, checked);
+    if (packed) datasets.push(packed);
+    return packed;
+  };
+  const train = await pack(dataset, played?.train, (row) => overlap?.train(row));
+  const held = await pack(evalDataset, played?.held, (row) => overlap?.hold(row));
+  overlap?.refuse();
+  if (train === undefined) throw noTasks();
+  const spec = parseWith(
+    runSpec,
+    {
+      ...recipeSpec,
+      ...rest,
+      ...(evalEvery === undefined ? {} : { evalEvery }),
+      model: modelOf(model).ref,
+      dataset: train.ref,
+      ...(held && { evalDataset: held.ref }),
+      ...(rewards && code && { rewards: rewardsSetup(rewards, code, secrets) }),
+      ...(tools && toolCode && { tools: rewardsSetup(tools, toolCode, secrets) }),
+      ...(played && { environments: played.setups }),
+      ...(adapter && { adapter: typeof adapter === "string" ? { kind: adapter } : adapter }),
+      ...(startFrom !== undefined && { startFrom: startPoint(startFrom) }),
+    },
+    "TrainConfig",
+  );
+  return { spec, datasets, code: [code, toolCode].filter((each) => each !== undefined) };
+}
+
+/** Rows of a dataset and tasks of environments as one dataset; undefined where there are none. */
+async function packAll(
+  dataset: Dataset | undefined,
+  tasks: DatasetRow[][],
+  check: (row: DatasetRow, index: number) => void,
+): Promise<PackedDataset | undefined> {
+  const some = tasks.filter((each) => each.length > 0);
+  if (some.length === 0) return dataset && packDataset(dataset, check);
+  const rows = dataset ? [checkedRows(dataset, check)] : [];
+  return packRows(inTurns([...rows, ...some]), () => dataset ?? {});
+}
+
+function startPoint(startFrom: NonNullable<TrainConfigParams["startFrom"]>) {
+  if (typeof startFrom === "string" || !("checkpoint" in startFrom))
+    return { checkpoint: checkpointIdOf(startFrom) };
+  const { checkpoint, mode } = startFrom;
+  return { checkpoint: checkpointIdOf(checkpoint), ...(mode === undefined ? {} : { mode }) };
+}
+
+function needsCompletion(row: DatasetRow, index: number): void {
+  if (row.completion !== undefined) return;
+  throw new SpotterError("dataset_invalid", `Row ${index} has no answer to learn.`, {
+    hint: "Set outputColumn, or return a completion from format().",
+  });
+}
+
+function noTasks(): SpotterError {
+  return new SpotterError("dataset_empty", "The environments have no tasks.", {
+    where: "environments",
+    hint: "Let load return at least one task; look at the args it gets.",
+  });
+}
