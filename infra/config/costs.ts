@@ -18,9 +18,10 @@ const HOUR_USD = {
   natGateway: 0.045,
 };
 const HOURS_PER_MONTH = 730;
-/** A call of the reconciler each minute, and of the scaler, which stays for as long as somebody chats. */
+/** Estimates: a call each minute that finds nothing to do, and what of the alarms is beyond the ten that are free. */
 const RECONCILER_USD = 0.4;
-const SCALER_USD = 2.6;
+const SCALER_USD = 2;
+const ALARMS_USD = 0.6;
 
 /** The gateway container: enough for two thousand streams. */
 export const GATEWAY_TASK = { vCpus: 0.5, memoryMiB: 1024 } as const;
@@ -30,11 +31,12 @@ export const GATEWAY_TASK = { vCpus: 0.5, memoryMiB: 1024 } as const;
  * to none of them.
  *
  * @example
- * totalUsd(idleCosts(config)) // 42.2
+ * totalUsd(idleCosts(config)) // 42.8
  */
 export function idleCosts({ gateway, availabilityZones, multiNode }: IdleConfig): IdleCost[] {
   const costs: IdleCost[] = [
     { what: "reconciler, each minute", setting: "gateway", monthlyUsd: RECONCILER_USD },
+    { what: "alarms", setting: "gateway", monthlyUsd: ALARMS_USD },
   ];
   const perMonth = (hourUsd: number) => Math.round(hourUsd * HOURS_PER_MONTH * 100) / 100;
   const add = (what: string, setting: SettingName, hourUsd: number) =>
