@@ -9,4 +9,5 @@ if (major < 22 || (major === 22 && minor < 19)) {
   );
 }
 
-export const { url, bucketName, tableName } = await import("./index.ts");
+export const { url, gatewayUrl, bucketName, tableName, clusterName, keyBootstrapFunction } =
+  await import("./index.ts");

@@ -6,6 +6,8 @@ import type { LambdaFunction } from "./lambda-function.ts";
 import type { LoadBalancer } from "./load-balancer.ts";
 
 export interface AlarmsArgs {
+  /** Topic where they are told. */
+  topicArn: pulumi.Input<string>;
   functions: [FunctionName, Pick<LambdaFunction, "functionName">][];
   /** Before the gateway; undefined where chats are a function. */
   balancer?: Pick<LoadBalancer, "arnSuffix" | "targetGroupArnSuffix">;
@@ -30,10 +32,10 @@ const ERRORS = 5;
 
 /**
  * Alarms for what would otherwise be found out by its users: functions that fail or are refused, a reconciler that
- * nobody calls any more, a gateway that is gone. About $0.10 a month each. Told to `budgetEmail`, if there is one.
+ * nobody calls any more, a gateway that is gone. About $0.10 a month each.
  */
 export class Alarms extends pulumi.ComponentResource {
-  readonly #actions: pulumi.Output<string>[];
+  readonly #actions: pulumi.Input<string>[];
   readonly #config: StackConfig;
 
   constructor(
@@ -44,7 +46,7 @@ export class Alarms extends pulumi.ComponentResource {
   ) {
     super("spotter:index:Alarms", name, {}, options);
     this.#config = config;
-    this.#actions = this.#tell(name);
+    this.#actions = [args.topicArn];
     for (const [each, { functionName }] of args.functions) {
       this.#alarm(`${each}-errors`, `The function ${each} fails: its log says why.`, {
         ...lambda("Errors", functionName),
@@ -76,19 +78,6 @@ export class Alarms extends pulumi.ComponentResource {
       });
     }
     this.registerOutputs({});
-  }
-
-  /** Where alarms are told. Without an address they are in the console only. */
-  #tell(name: string): pulumi.Output<string>[] {
-    const { email } = this.#config.budget;
-    if (email === null) return [];
-    const topic = new aws.sns.Topic(name, { tags: this.#config.tags }, { parent: this });
-    new aws.sns.TopicSubscription(
-      name,
-      { topic: topic.arn, protocol: "email", endpoint: email },
-      { parent: this },
-    );
-    return [topic.arn];
   }
 
   #alarm(name: string, description: string, metric: Metric): void {

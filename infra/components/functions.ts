@@ -9,8 +9,8 @@ import { statementsFor, type ContainerNames, type StackNames } from "./roles.ts"
 export interface FunctionsArgs {
   tableName: pulumi.Input<string>;
   bucketName: pulumi.Input<string>;
-  /** What `SPOTTER_CONTAINERS` says: where runs and replicas are started, see functions/aws/aws-deps/containers.ts. */
-  containerPlaces: pulumi.Input<unknown>;
+  /** `SPOTTER_CONTAINERS`: where runs and replicas are started, see functions/aws/aws-deps/containers.ts. */
+  containerPlaces: pulumi.Input<string>;
   /** The same, as policies name it. */
   containerNames: pulumi.Input<ContainerNames>;
   /** What the front door proves itself with. */
@@ -103,7 +103,7 @@ export class Functions extends pulumi.ComponentResource {
       ...commonVariables(this.#config),
       SPOTTER_TABLE: tableName,
       ...(needs.includes("bucket") && { SPOTTER_BUCKET: bucketName }),
-      ...(needs.includes("containers") && { SPOTTER_CONTAINERS: pulumi.jsonStringify(containerPlaces) }),
+      ...(needs.includes("containers") && { SPOTTER_CONTAINERS: containerPlaces }),
       ...(needs.includes("isolates") && { SPOTTER_ISOLATE_ROLE_ARN: this.#isolateRoleArn }),
       ...(wakes.includes("reconciler") && { SPOTTER_RECONCILER_FUNCTION: functionName("reconciler") }),
       ...(wakes.includes("scaler") && { SPOTTER_SCALER_FUNCTION: functionName("scaler") }),

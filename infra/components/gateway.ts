@@ -189,6 +189,8 @@ function containerOf({ program, variables, secretArn, group, region }: Container
     name: CONTAINER,
     image: IMAGES.node,
     essential: true,
+    // The image's own user without rights.
+    user: "node",
     command: nodeCommand(),
     environment: [
       ...programVariables(program, { network: "" }),

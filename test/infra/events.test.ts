@@ -35,7 +35,7 @@ let scaled: Components;
 beforeAll(async () => {
   events = await record(false);
   scaled = await record(true);
-});
+}, 60_000);
 
 interface Pattern {
   source: string[];

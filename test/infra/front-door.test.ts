@@ -141,7 +141,7 @@ describe("the distribution", () => {
   beforeAll(async () => {
     door = await record();
     distribution = distributionOf(door);
-  });
+  }, 60_000);
 
   it("proves itself to everybody behind it", () => {
     const names = functionsFor("fargate").filter(([, { asked }]) => asked !== "event");

@@ -27,7 +27,7 @@ const record = (settings: Record<string, string> = {}) =>
       {
         tableName: "state-1a2b3c4",
         bucketName: "data-1a2b3c4",
-        containerPlaces: { cluster: "spotter-test" },
+        containerPlaces: '{"cluster":"spotter-test"}',
         containerNames: CONTAINERS,
         originSecret: SECRET,
         network: { subnetIds: ["subnet-1"], securityGroupIds: ["sg-gateway"] },
@@ -54,7 +54,7 @@ let small: Components;
 beforeAll(async () => {
   stack = await record();
   small = await record({ gateway: "lambda" });
-});
+}, 60_000);
 
 it("has an entry for each function there is, and each of them in one of the stacks", () => {
   const folder = join(import.meta.dirname, "../../functions/lambda");
@@ -154,7 +154,7 @@ describe("variables", () => {
     expect(variablesOf(stack, "reconciler")).not.toHaveProperty("SPOTTER_ORIGIN_SECRET");
     const own = await record({ domain: "gym.example.com", hostedZoneId: "Z0123456789ABC" });
     expect(variablesOf(own, "pages")["SPOTTER_URL"]).toBe("https://gym.example.com");
-  });
+  }, 20_000);
 });
 
 it("gives user code a role that may do nothing", () => {
@@ -169,7 +169,7 @@ it("limits how many calls of a function there are at a time, if asked to", async
   expect(named(stack, "Function", "runs").inputs).not.toHaveProperty("reservedConcurrentExecutions");
   const limited = await record({ maxFunctionConcurrency: "20" });
   expect(named(limited, "Function", "runs").inputs["reservedConcurrentExecutions"]).toBe(20);
-});
+}, 20_000);
 
 it("puts chats into the network, where replicas can be reached, and nothing else", () => {
   const inside = of(small, "Function").filter(({ inputs }) => inputs["vpcConfig"] !== undefined);

@@ -57,7 +57,7 @@ beforeAll(async () => {
   stack = await record();
   const task = stack.only("aws:ecs/taskDefinition:TaskDefinition").inputs;
   [container = {}] = JSON.parse(String(task["containerDefinitions"])) as ContainerDefinition[];
-});
+}, 60_000);
 
 describe("the load balancer", () => {
   it("lets in CloudFront and nobody else", () => {

@@ -1,16 +1,26 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { openPorts, type AwsAdapters } from "../../functions/aws/aws-deps/open.ts";
+import { blobs } from "../../functions/aws/aws-deps/blobs.ts";
+import { containerPlaces, containers } from "../../functions/aws/aws-deps/containers.ts";
+import { isolates } from "../../functions/aws/aws-deps/isolates.ts";
+import { secrets } from "../../functions/aws/aws-deps/secrets.ts";
+import { store } from "../../functions/aws/aws-deps/store.ts";
 import { STATE_TABLE } from "../fakes/dynamo.ts";
 import { recordStack, type Recorded } from "./record-stack.ts";
+// What is in the functions is tested where they run; here it is which there are, and what they are told.
+import "./without-bundles.ts";
 
 let resources: Recorded[];
 let outputs: Record<string, unknown>;
+let small: Recorded[];
 beforeAll(async () => {
   ({ resources, outputs } = await recordStack());
+  ({ resources: small } = await recordStack({ "spotter:gateway": "lambda" }));
 }, 60_000);
 
-function all(type: string): Recorded[] {
-  return resources.filter((resource) => resource.type === type);
-}
+const all = (type: string, of = resources): Recorded[] => of.filter((resource) => resource.type === type);
 
 function only(type: string): Record<string, unknown> {
   const found = all(type);
@@ -18,45 +28,27 @@ function only(type: string): Record<string, unknown> {
   return found[0]?.inputs ?? {};
 }
 
-it("creates these resources and no others", () => {
-  const counts: Record<string, number> = {};
-  for (const { type } of resources) counts[type] = (counts[type] ?? 0) + 1;
-  expect(counts).toEqual({
-    "spotter:index:DataBucket": 1,
-    "aws:s3/bucket:Bucket": 1,
-    "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock": 1,
-    "aws:s3/bucketOwnershipControls:BucketOwnershipControls": 1,
-    "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration": 1,
-    "aws:s3/bucketVersioning:BucketVersioning": 1,
-    "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration": 1,
-    "aws:s3/bucketPolicy:BucketPolicy": 1,
-    "spotter:index:StateTable": 1,
-    "aws:dynamodb/table:Table": 1,
-    "spotter:index:HttpFunction": 1,
-    "aws:cloudwatch/logGroup:LogGroup": 1,
-    "aws:iam/role:Role": 1,
-    "aws:iam/rolePolicy:RolePolicy": 1,
-    "aws:lambda/function:Function": 1,
-    "aws:lambda/functionUrl:FunctionUrl": 1,
-    "aws:lambda/permission:Permission": 2,
-  });
-});
-
 it("tells where everything is", () => {
   expect(outputs).toEqual({
-    url: "https://control-1a2b3c4.lambda-url.eu-central-1.on.aws/",
+    url: "https://d111111abcdef8.cloudfront.net",
+    gatewayUrl: "https://d111111abcdef8.cloudfront.net/v1",
     bucketName: "data-1a2b3c4",
     tableName: "state-1a2b3c4",
+    clusterName: "replicas-1a2b3c4",
+    keyBootstrapFunction: "spotter-test-key-bootstrap",
   });
 });
 
-it("tags everything that can have tags with its stack", () => {
-  const taggable = ["Bucket", "Table", "LogGroup", "Role", "Function"];
-  const found = resources.filter(({ type }) => taggable.includes(type.split(":").at(-1) ?? ""));
-  expect(found).toHaveLength(5);
-  for (const { name, inputs } of found) {
-    expect(inputs["tags"], name).toEqual({ "spotter:stack": "test", "spotter:project": "spotter" });
-  }
+it("tells as much by the entry that Pulumi starts", () => {
+  const entry = readFileSync(join(import.meta.dirname, "../../infra/start.mjs"), "utf8");
+  const [, names = ""] = /export const \{([^}]*)\}/.exec(entry) ?? [];
+  expect(
+    names
+      .split(",")
+      .map((name) => name.trim())
+      .filter(Boolean)
+      .sort(),
+  ).toEqual(Object.keys(outputs).sort());
 });
 
 describe("the bucket", () => {
@@ -72,10 +64,17 @@ describe("the bucket", () => {
       objectOwnership: "BucketOwnerEnforced",
     });
     expect(all("aws:s3/bucketAcl:BucketAcl")).toEqual([]);
-    const { Statement } = JSON.parse(only("aws:s3/bucketPolicy:BucketPolicy")["policy"] as string) as {
-      Statement: { Effect: string }[];
+    const { Statement } = JSON.parse(String(only("aws:s3/bucketPolicy:BucketPolicy")["policy"])) as {
+      Statement: { Effect: string; Action: string; Resource: string; Condition: object }[];
     };
-    expect(Statement.filter(({ Effect }) => Effect !== "Deny")).toEqual([]);
+    // Programs, which are no secret, for who is in the stack's own network.
+    expect(Statement.filter(({ Effect }) => Effect !== "Deny")).toMatchObject([
+      {
+        Action: "s3:GetObject",
+        Resource: "arn:aws:s3:::data-1a2b3c4/programs/*",
+        Condition: { StringEquals: { "aws:SourceVpce": expect.stringMatching(/^vpce-/) as string } },
+      },
+    ]);
   });
 
   it("is encrypted, and refuses plain HTTP", () => {
@@ -83,14 +82,14 @@ describe("the bucket", () => {
     expect(only(type)["rules"]).toEqual([{ applyServerSideEncryptionByDefault: { sseAlgorithm: "AES256" } }]);
     const policy = JSON.parse(only("aws:s3/bucketPolicy:BucketPolicy")["policy"] as string) as unknown;
     expect(policy).toMatchObject({
-      Statement: [
-        {
+      Statement: expect.arrayContaining([
+        expect.objectContaining({
           Effect: "Deny",
           Action: "s3:*",
           Resource: ["arn:aws:s3:::data-1a2b3c4", "arn:aws:s3:::data-1a2b3c4/*"],
           Condition: { Bool: { "aws:SecureTransport": "false" } },
-        },
-      ],
+        }),
+      ]) as unknown[],
     });
   });
 
@@ -134,58 +133,72 @@ it("keeps state in a table that is paid by use, can be restored, and has three i
   ).toEqual(STATE_TABLE.GlobalSecondaryIndexes);
 });
 
-describe("the function", () => {
-  it("runs on Node 24 for ARM, with what the bundle exports", () => {
-    expect(only("aws:lambda/function:Function")).toMatchObject({
-      runtime: "nodejs24.x",
-      architectures: ["arm64"],
-      handler: "index.handler",
-      memorySize: 1024,
-      timeout: 30,
-      role: "arn:aws:iam::123456789012:role/control-1a2b3c4",
-      environment: { variables: { SPOTTER_VERSION: expect.stringMatching(/^\d+\.\d+\.\d+/) as string } },
-    });
+describe("the functions", () => {
+  const FUNCTION = "aws:lambda/function:Function";
+  const variablesOf = ({ inputs }: Recorded) =>
+    (inputs["environment"] as { variables: Record<string, string> }).variables;
+  const ADAPTERS: Record<string, AwsAdapters[keyof AwsAdapters]> = {
+    SPOTTER_BUCKET: blobs,
+    SPOTTER_CONTAINERS: containers,
+    SPOTTER_ISOLATE_ROLE_ARN: isolates,
+  };
+
+  it("understand the variables they get", () => {
+    for (const each of [...all(FUNCTION), ...all(FUNCTION, small)]) {
+      const variables = variablesOf(each);
+      const named = Object.entries(ADAPTERS).filter(([name]) => name in variables);
+      const adapters = Object.fromEntries(
+        named.map(([name, adapter]) => [
+          { SPOTTER_BUCKET: "blobs", SPOTTER_CONTAINERS: "containers" }[name] ?? "isolates",
+          adapter,
+        ]),
+      );
+      const environment = { SPOTTER_URL: "https://told-by-the-front-door.example.com", ...variables };
+      const { settings } = openPorts({ store, secrets, ...adapters }, { environment });
+      expect(settings.SPOTTER_STACK, each.name).toBe("test");
+    }
   });
 
-  it("keeps its logs for a limited time, in a group of the stack", () => {
-    expect(only("aws:cloudwatch/logGroup:LogGroup")["retentionInDays"]).toBe(30);
-    expect(only("aws:lambda/function:Function")["loggingConfig"]).toEqual({
-      logFormat: "JSON",
-      logGroup: "control-1a2b3c4",
-    });
-  });
+  it("are told of places for containers of every class that the stack has", async () => {
+    const settings = { "spotter:gpuClasses": '["L4:1", "L40S:1", "H100:8"]', "spotter:spot": "true" };
+    const { resources: large } = await recordStack(settings);
+    const variables = all(FUNCTION, large).map(variablesOf);
+    const texts = variables.flatMap(({ SPOTTER_CONTAINERS: text }) => text ?? []);
+    expect(new Set(texts).size).toBe(1);
+    const places = containerPlaces.parse(JSON.parse(texts[0] ?? ""));
+    expect(Object.keys(places.work).sort()).toEqual(["H100:8", "L40S:1", "L4:1", "cpu"]);
+    expect(Object.keys(places.serve).sort()).toEqual(["H100:8", "L40S:1", "L4:1", "cpu"]);
+    // Lambda takes 4 KB of variables.
+    for (const each of variables) expect(JSON.stringify(each).length).toBeLessThan(4096);
+  }, 20_000);
 
-  it("may write its own logs and nothing else", () => {
-    const policy = JSON.parse(only("aws:iam/rolePolicy:RolePolicy")["policy"] as string) as unknown;
-    expect(policy).toEqual({
-      Version: "2012-10-17",
-      Statement: [
-        {
-          Effect: "Allow",
-          Action: ["logs:CreateLogStream", "logs:PutLogEvents"],
-          Resource: "arn:aws:logs:eu-central-1:123456789012:log-group:control-1a2b3c4:*",
-        },
-      ],
-    });
-    expect(all("aws:iam/rolePolicyAttachment:RolePolicyAttachment")).toEqual([]);
+  it("have names of their own, and so have roles and logs", () => {
+    for (const type of [FUNCTION, "aws:cloudwatch/logGroup:LogGroup"]) {
+      const names = all(type).map(({ inputs }) => inputs["name"]);
+      expect(new Set(names).size, type).toBe(names.length);
+    }
+    const roles = all(FUNCTION).map(({ inputs }) => inputs["role"]);
+    expect(new Set(roles).size).toBe(roles.length);
   });
+});
 
-  it("answers at its URL: both statements are there, for everyone", () => {
-    expect(only("aws:lambda/functionUrl:FunctionUrl")).toMatchObject({ authorizationType: "NONE" });
-    const statements = all("aws:lambda/permission:Permission").map(({ inputs }) => inputs);
-    expect(statements).toEqual([
-      {
-        function: "control-1a2b3c4",
-        action: "lambda:InvokeFunctionUrl",
-        principal: "*",
-        functionUrlAuthType: "NONE",
-      },
-      {
-        function: "control-1a2b3c4",
-        action: "lambda:InvokeFunction",
-        principal: "*",
-        invokedViaFunctionUrl: true,
-      },
-    ]);
-  });
+it("calls the scaler where no gateway scales, and has no load balancer there", () => {
+  expect(all("aws:lb/loadBalancer:LoadBalancer")).toHaveLength(1);
+  expect(all("aws:lb/loadBalancer:LoadBalancer", small)).toEqual([]);
+  const scheduled = (of: Recorded[]) => all("aws:cloudwatch/eventRule:EventRule", of).map(({ name }) => name);
+  expect(scheduled(resources)).not.toContain("scale");
+  expect(scheduled(small)).toContain("scale");
+});
+
+it("keeps the origin secret secret wherever it is", () => {
+  for (const { name, secrets: marked, inputs } of all("aws:lambda/function:Function")) {
+    const variables = (inputs["environment"] as { variables: Record<string, string> }).variables;
+    if (variables["SPOTTER_ORIGIN_SECRET"] === undefined) continue;
+    expect(
+      marked.some((path) => path.startsWith("environment")),
+      name,
+    ).toBe(true);
+  }
+  const distribution = all("aws:cloudfront/distribution:Distribution")[0];
+  expect(distribution?.secrets.some((path) => path.startsWith("origins"))).toBe(true);
 });
