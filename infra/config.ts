@@ -31,6 +31,8 @@ export interface StackConfig {
   /** Null: CloudFront's own name. */
   domain: { name: string; zoneId: string } | null;
   gpuClasses: GpuClass[];
+  /** Whether spot instances, and Fargate's spot, may be asked for. */
+  spot: boolean;
   /** Most runs and evals without a GPU at a time. */
   maxCpuTasks: number;
   /** Zones with a subnet. */
@@ -69,6 +71,7 @@ export function stackConfig(settings: Settings): Omit<StackConfig, "version" | "
     gateway,
     domain: domain === "" ? null : { name: domain, zoneId: hostedZoneId },
     gpuClasses: settings.gpuClasses.map((text) => gpuClass(text, settings)),
+    spot: settings.spot,
     maxCpuTasks,
     availabilityZones,
     ...(maxFunctionConcurrency > 0 && { maxFunctionConcurrency }),

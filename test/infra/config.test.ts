@@ -56,6 +56,7 @@ describe("settings", () => {
           spot: true,
         },
       ],
+      spot: true,
       maxCpuTasks: 8,
       availabilityZones: 2,
       budget: { monthlyUsd: 100, email: null },
