@@ -9,6 +9,9 @@ export interface Program {
   entry: string;
 }
 
+/** User of every container, which images of Node have: a host refuses it what is the host's own. */
+export const CONTAINER_UID = 1000;
+
 /** What every container of the stack knows besides its job. */
 export interface Surroundings {
   /** What addresses in the network begin with, such as `10.42.`. */

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { CONTAINER_UID } from "./container-program.ts";
 
 export interface HostParams {
   region: string;
@@ -10,6 +11,8 @@ export interface HostParams {
 
 /** Longer than a network of AWS has ever been away, shorter than anybody wants to pay for. */
 const UNREACHABLE_MINUTES = 30;
+/** A container in the host's own network asks for the host's role as the host does; its user tells them apart. */
+const WITHOUT_ROLE = `iptables --insert OUTPUT --destination 169.254.169.254 --match owner --uid-owner ${CONTAINER_UID} --jump REJECT`;
 const BOUNDARY = "==spotter==";
 
 /**
@@ -17,7 +20,11 @@ const BOUNDARY = "==spotter==";
  * own part to.
  */
 export function userData(params: HostParams): string {
-  const script = params.cluster === null ? guard(params) : [agent(params.cluster), guard(params)].join("\n");
+  const script = [
+    ...(params.cluster === null ? [] : [agent(params.cluster)]),
+    WITHOUT_ROLE,
+    guard(params),
+  ].join("\n");
   const message = [
     "MIME-Version: 1.0",
     `Content-Type: multipart/mixed; boundary="${BOUNDARY}"`,

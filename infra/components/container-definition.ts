@@ -1,6 +1,11 @@
 import type { ContainerProperties, NodeProperties, ResourceRequirement } from "@aws-sdk/client-batch";
 import type { ContainerDefinition } from "@aws-sdk/client-ecs";
-import { nodeCommand, programVariables, type Program } from "../bootstrap/container-program.ts";
+import {
+  CONTAINER_UID,
+  nodeCommand,
+  programVariables,
+  type Program,
+} from "../bootstrap/container-program.ts";
 import type { GpuClass, StackConfig } from "../config.ts";
 import { IMAGES } from "../config/images.ts";
 
@@ -21,8 +26,8 @@ export const CPU_SHAPE = { vCpus: 4, memoryMiB: 16 * 1024 } as const;
 const NETWORK = "10.42.";
 /** The most that Fargate gives a container between SIGTERM and its end. */
 const STOP_TIMEOUT_S = 120;
-/** The image's own user without rights. */
-const USER = "node";
+/** Without rights in the container, and in a host's network without the host's role. */
+const USER = `${CONTAINER_UID}:${CONTAINER_UID}`;
 /** Of a host's memory; the rest is the system's and the agent's. One container takes a host for itself. */
 const HOST_MEMORY_SHARE = 0.9;
 /** Of a container's memory, for processes on several GPUs that share it. */

@@ -19,9 +19,8 @@ const DISK_GIB = 200;
 const DISK_MIB_PER_S = 500;
 
 /**
- * What GPU hosts are launched from, and the role of their agent. Containers have no role; but those of replicas are in
- * their host's own network, where the agent's is within reach, so all that one allows is to be an agent, and to end
- * hosts of its own groups.
+ * What GPU hosts are launched from, and the role of their agent. Containers have no role and are refused the host's
+ * (user-data.ts); what it allows is to be an agent, and to end hosts of its own groups.
  */
 export class GpuHost extends pulumi.ComponentResource {
   readonly launchTemplate: { id: pulumi.Output<string>; version: pulumi.Output<string> };

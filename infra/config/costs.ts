@@ -4,8 +4,8 @@ import type { SettingName } from "./settings.ts";
 /** One thing that costs while nothing runs. */
 export interface IdleCost {
   what: string;
-  /** The setting that decides it. */
-  setting: SettingName;
+  /** The setting that decides it; null: it is there in every stack. */
+  setting: SettingName | null;
   monthlyUsd: number;
 }
 
@@ -35,8 +35,8 @@ export const GATEWAY_TASK = { vCpus: 0.5, memoryMiB: 1024 } as const;
  */
 export function idleCosts({ gateway, availabilityZones, multiNode }: IdleConfig): IdleCost[] {
   const costs: IdleCost[] = [
-    { what: "reconciler, each minute", setting: "gateway", monthlyUsd: RECONCILER_USD },
-    { what: "alarms", setting: "gateway", monthlyUsd: ALARMS_USD },
+    { what: "reconciler, each minute", setting: null, monthlyUsd: RECONCILER_USD },
+    { what: "alarms", setting: null, monthlyUsd: ALARMS_USD },
   ];
   const perMonth = (hourUsd: number) => Math.round(hourUsd * HOURS_PER_MONTH * 100) / 100;
   const add = (what: string, setting: SettingName, hourUsd: number) =>

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { CONTAINER_UID } from "../../infra/bootstrap/container-program.ts";
 import { userData } from "../../infra/bootstrap/user-data.ts";
 
 const root = mkdtempSync(join(tmpdir(), "spotter-guard-"));
@@ -182,6 +183,14 @@ describe("what a host does when it starts", () => {
       expect(text).toContain(`\n${line}\n`);
     expect(text).toContain(readFileSync(GUARD, "utf8").trimEnd());
   });
+
+  it.each([params, { ...params, cluster: null }])(
+    "keeps its role from the user that containers are",
+    (each) => {
+      const rule = `iptables --insert OUTPUT --destination 169.254.169.254 --match owner --uid-owner ${CONTAINER_UID} `;
+      expect(read(userData(each))).toContain(`\n${rule}--jump REJECT\n`);
+    },
+  );
 
   it("leaves the cluster and hosts without work to Batch, where it is Batch's", () => {
     const text = read(userData({ ...params, cluster: null }));

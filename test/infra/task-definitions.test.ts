@@ -58,7 +58,7 @@ describe("every container", () => {
     for (const { image = "", command, environment, user } of all()) {
       expect(isByDigest(image), image).toBe(true);
       expect(command).toEqual(nodeCommand());
-      expect(user).toBe("node");
+      expect(user).toBe("1000:1000");
       expect(Object.fromEntries((environment ?? []).map(({ name = "", value }) => [name, value]))).toEqual({
         SPOTTER_PROGRAM_URL: PROGRAM.url,
         SPOTTER_PROGRAM_SHA256: PROGRAM.sha256,
