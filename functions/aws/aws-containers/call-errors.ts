@@ -17,6 +17,12 @@ function isThrottling({ name }: Error): boolean {
   return /Throttl|TooManyRequests|RequestLimitExceeded|RequestTimeout/.test(name);
 }
 
+/** AWS is too busy, or not to be reached: the same call may be answered in a while. */
+export function isForNow(error: unknown): boolean {
+  const { code } = awsError(error, { what: "The call", where: "aws" });
+  return code === "aws_throttled" || code === "aws_unreachable";
+}
+
 /** A refusal that the same launch would meet again. */
 export function launchRefused(error: Error, call: string, where: string): SpotterError {
   const known = awsError(error, { what: `Starting a container by ${call}`, where, needs: NEEDS[call] });

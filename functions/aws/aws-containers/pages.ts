@@ -3,13 +3,17 @@ export async function allPages<T>(
   page: (nextToken: string | undefined) => Promise<{ items: T[] | undefined; nextToken: string | undefined }>,
 ): Promise<T[]> {
   const all: T[] = [];
+  const tokens = new Set<string>();
   let nextToken: string | undefined;
-  do {
+  for (;;) {
     const answer = await page(nextToken);
     all.push(...(answer.items ?? []));
     nextToken = answer.nextToken;
-  } while (nextToken !== undefined && nextToken !== "");
-  return all;
+    if (nextToken === undefined || nextToken === "") return all;
+    // It would go round for ever, and cost with each turn.
+    if (tokens.has(nextToken)) throw new Error("AWS repeats a page of a list.");
+    tokens.add(nextToken);
+  }
 }
 
 /** Describe calls take a hundred at a time. */

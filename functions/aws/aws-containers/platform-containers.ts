@@ -1,7 +1,8 @@
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import type { Clock, Log } from "../../ports/clock.ts";
-import type { ContainerSpec, ContainerState } from "../../ports/containers.ts";
+import type { ContainerReason, ContainerSpec, ContainerState } from "../../ports/containers.ts";
 import type { AwsApis } from "./apis.ts";
+import { isForNow } from "./call-errors.ts";
 import { lastLines } from "./job-log.ts";
 import { checkJobId } from "./names.ts";
 import { chosen, type Platform } from "./platform.ts";
@@ -39,7 +40,7 @@ export class PlatformContainers<V extends View> {
   readonly #options: PlatformOptions;
   readonly #sightings: Sightings<V>;
   readonly #launching = new Map<string, Promise<void>>();
-  readonly #refused = new Map<string, { untilMs: number; why: string }>();
+  readonly #refused = new Map<string, { untilMs: number; why: string; reason: ContainerReason }>();
   readonly #tails = new Map<string, string[]>();
   readonly #brokenInstances = new Set<string>();
   readonly #watchers = new Set<() => void>();
@@ -66,7 +67,9 @@ export class PlatformContainers<V extends View> {
     checkJobId(jobId);
     const running = this.#launching.get(jobId);
     if (running !== undefined) return await running;
-    const launching = this.#launch(spec).finally(() => this.#launching.delete(jobId));
+    const launching = this.#launch(spec)
+      .catch((error: unknown) => this.#later(jobId, error))
+      .finally(() => this.#launching.delete(jobId));
     this.#launching.set(jobId, launching);
     await launching;
   }
@@ -81,7 +84,7 @@ export class PlatformContainers<V extends View> {
         this.#refused.delete(jobId);
         if ("view" in started) this.#note(started.view);
         if ("waits" in started)
-          this.#refused.set(jobId, { untilMs: this.#now + REFUSED_MS, why: started.waits });
+          this.#waits(jobId, started.waits, notStartedReason(started.waits) ?? "capacity");
         this.#options.changed(jobId);
         return;
       } catch (error) {
@@ -92,6 +95,18 @@ export class PlatformContainers<V extends View> {
       await this.#sleep(VISIBLE_AFTER_MS);
       if (await this.#find(jobId, spec)) return this.#options.changed(jobId);
     }
+  }
+
+  #waits(jobId: string, why: string, reason: ContainerReason): void {
+    this.#refused.set(jobId, { untilMs: this.#now + REFUSED_MS, why, reason });
+  }
+
+  /** A storm of throttling, or a service that is away, is no fault of the job: it waits, and is launched again. */
+  #later(jobId: string, error: unknown): void {
+    if (SpotterError.is(error) || !isForNow(error)) throw error;
+    this.#options.log.warn("a launch has to wait for AWS", { jobId, error: String(error) });
+    this.#waits(jobId, String(error), "capacity");
+    this.#options.changed(jobId);
   }
 
   /** Whether anything was ever started for this job, as far as the service remembers. */
@@ -108,8 +123,7 @@ export class PlatformContainers<V extends View> {
     if (view !== undefined) return await this.#platform.state(view, await this.#tailOfEnded(view));
     const refused = this.#refused.get(jobId);
     if (refused === undefined || refused.untilMs <= this.#now) return { state: "unknown" };
-    const reason = notStartedReason(refused.why) ?? "capacity";
-    return { state: "waiting", reason, detail: refused.why };
+    return { state: "waiting", reason: refused.reason, detail: refused.why };
   }
 
   async #current(jobId: string): Promise<V | undefined> {
