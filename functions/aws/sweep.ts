@@ -14,7 +14,7 @@ export interface Observed {
   /** Everything of this stack that runs or waits. */
   living: readonly Living[];
   instances: readonly Instance[];
-  /** Container instances whose GPUs are broken. */
+  /** Container instances whose GPUs are broken, in whichever cluster. */
   brokenInstances: readonly string[];
 }
 
@@ -81,13 +81,14 @@ export function decideSweep(
     });
   });
   const broken = new Set(brokenInstances);
-  const instanceEnds = instances.flatMap(({ arn, tasks }): SweepAction[] => {
-    if (broken.has(arn)) return [{ type: "end-instance", arn, why: "broken" }];
-    return tasks === 0 && persists(arn, policy.idleInstanceMs)
+  // Those of Batch as well: it would give them to the next job.
+  const brokenEnds = [...broken].map((arn): SweepAction => ({ type: "end-instance", arn, why: "broken" }));
+  const idleEnds = instances.flatMap(({ arn, tasks }): SweepAction[] =>
+    !broken.has(arn) && tasks === 0 && persists(arn, policy.idleInstanceMs)
       ? [{ type: "end-instance", arn, why: "idle" }]
-      : [];
-  });
-  return { actions: [...ends, ...instanceEnds], suspects: next };
+      : [],
+  );
+  return { actions: [...ends, ...brokenEnds, ...idleEnds], suspects: next };
 }
 
 /** What waits in a queue costs nothing and has not begun to live: what nobody wants of it is an orphan. */

@@ -83,9 +83,12 @@ describe("the sweep", () => {
       { arn: "busy", registeredAtMs: 0, tasks: 1 },
       { arn: "broken", registeredAtMs: 0, tasks: 1 },
     ];
-    const observed = world({ instances, brokenInstances: ["broken"] });
+    const observed = world({ instances, brokenInstances: ["broken", "broken-of-batch"] });
     const first = decideSweep(observed, new Map(), {}, NOW, policy);
-    expect(ends(first)).toEqual([["broken", "broken"]]);
+    expect(ends(first)).toEqual([
+      ["broken", "broken"],
+      ["broken-of-batch", "broken"],
+    ]);
     expect(ends(decideSweep(world({ instances }), new Map(), first.suspects, NOW + 1_000, policy))).toEqual([
       ["idle", "idle"],
     ]);

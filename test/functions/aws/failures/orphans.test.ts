@@ -113,20 +113,23 @@ describe("the sweep on AWS", () => {
     expect(await base.containers.describe("serve-base-r1-1")).toMatchObject({ state: "running" });
   });
 
-  it("ends an instance whose GPU fell off the bus, not only its task", async () => {
-    const base = await gym(onTestFinished);
-    const sweep = sweepOf(base);
-    await record(sweep, "serve-base-r1-1");
-    await base.containers.launch(spec("serve-base-r1-1", { hardware: GPU }));
-    await base.aws.clock.advance(5 * MINUTE_MS);
-    base.aws.containers.all[0]?.run.log("NVRM: Xid (PCI:0000:00:1e): 79, GPU has fallen off the bus.");
-    base.aws.containers.all[0]?.end(1);
-    await base.aws.clock.advance(MINUTE_MS);
-    expect(await base.containers.describe("serve-base-r1-1")).toMatchObject({ reason: "error" });
-    expect(await runSweep(sweep)).toMatchObject([{ type: "end-instance", why: "broken" }]);
-    await base.aws.clock.advance(2 * MINUTE_MS);
-    expect(base.aws.pools.get("gpu")?.instances[0]?.state).toBe("terminated");
-  });
+  it.each(["serve-base-r1-1", "train-run-1-a1"])(
+    "ends an instance whose GPU fell off the bus, not only %s",
+    async (jobId) => {
+      const base = await gym(onTestFinished);
+      const sweep = sweepOf(base);
+      await record(sweep, jobId);
+      await base.containers.launch(spec(jobId, { hardware: GPU }));
+      await base.aws.clock.advance(5 * MINUTE_MS);
+      base.aws.containers.all[0]?.run.log("NVRM: Xid (PCI:0000:00:1e): 79, GPU has fallen off the bus.");
+      base.aws.containers.all[0]?.end(1);
+      await base.aws.clock.advance(MINUTE_MS);
+      expect(await base.containers.describe(jobId)).toMatchObject({ reason: "error" });
+      expect(await runSweep(sweep)).toMatchObject([{ type: "end-instance", why: "broken" }]);
+      await base.aws.clock.advance(2 * MINUTE_MS);
+      expect(base.aws.pools.get("gpu")?.instances[0]?.state).toBe("terminated");
+    },
+  );
 
   it("is not the only one: the control plane ends containers that it has given up", async () => {
     const plane = await awsPlane(onTestFinished, TRAINS_ON_CPU);
