@@ -59,7 +59,11 @@ export const handler = eventFunction(
     wake: { wake: () => reconciler?.wake(), wakeWebhooks: () => webhooks?.wake() },
   },
   async ({ control, settings }, event, context) => {
-    await running?.heard(event);
+    // What cannot be taken in must not keep what there is to do from being done.
+    const missed = await running?.heard(event).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
     webhooks ??= createWebhooks(control, sendOverHttp);
     const { turns, isLeft } = await takeTurns<Memory>(
       {
@@ -82,6 +86,8 @@ export const handler = eventFunction(
       },
     );
     if (isLeft) control.shared?.wake("reconciler");
+    // Lambda brings the event again.
+    if (missed !== undefined) throw missed.error;
     return { turns };
   },
 );
@@ -109,7 +115,8 @@ async function reconcile(
 
 async function sweep(control: Control, cluster: string, sweptAtMs: number): Promise<number> {
   const nowMs = control.clock.now();
-  if (running === undefined || nowMs - sweptAtMs < SWEEP_EVERY_MS) return sweptAtMs;
+  // A clock that was set back must not put it off for long.
+  if (running === undefined || Math.abs(nowMs - sweptAtMs) < SWEEP_EVERY_MS) return sweptAtMs;
   try {
     const { store, clock, log } = control;
     const actions = await runSweep({ containers: running, apis: awsApis({}), cluster, store, clock, log });

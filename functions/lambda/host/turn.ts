@@ -59,12 +59,16 @@ interface Held<M> {
   version: number;
 }
 
+/** Lambda lets no function live longer: whoever holds it for more had a clock that was wrong. */
+const LONGEST_MS = 900_000;
+
 /** The turn, or undefined when another one has it and was told. */
 async function take<M>(params: TurnParams): Promise<Held<M> | undefined> {
   for (;;) {
     const nowMs = params.clock.now();
     const current = await read<M>(params);
-    const isTaken = current !== undefined && current.value.untilMs > nowMs;
+    const leftMs = (current?.value.untilMs ?? 0) - nowMs;
+    const isTaken = current !== undefined && leftMs > 0 && leftMs <= LONGEST_MS;
     const value: TurnDocument<M> = isTaken
       ? { ...current.value, asked: current.value.asked + 1 }
       : { v: 1, untilMs: nowMs + params.ttlMs(), asked: 0, memory: current?.value.memory };

@@ -79,3 +79,11 @@ it("gives the turn back when the work throws", async () => {
   await takeTurns<number>(params, async (memory) => (kept = memory ?? -1));
   expect(kept).toBe(7);
 });
+
+it("is not kept by a turn of somebody whose clock was hours ahead", async () => {
+  const { params, clock } = turns();
+  const ahead = { ...params, clock: { now: () => clock.now() + 5 * 3_600_000 } };
+  const holding = takeTurns(ahead, () => new Promise<number>(() => {}));
+  expect(await takeTurns(params, async () => 1)).toEqual({ turns: 1, isLeft: false });
+  expect(await Promise.race([holding, Promise.resolve("still at it")])).toBe("still at it");
+});
