@@ -15,6 +15,8 @@ const FUNCTION = /(^|-)key-bootstrap(-[0-9a-f]+)?$/;
 export interface BootstrapKeyParams extends AwsOptions, KeyBootstrapInput {
   /** Name of the stack. */
   stack: string;
+  /** Of its function for first keys, where that is known: tags of what is new are found some minutes later. */
+  functionName?: string | undefined;
 }
 
 /**
@@ -27,8 +29,8 @@ export interface BootstrapKeyParams extends AwsOptions, KeyBootstrapInput {
  * region has no such stack; `aws_denied` and others of AWS.
  */
 export async function bootstrapKey(params: BootstrapKeyParams): Promise<BootstrappedKey> {
-  const { stack, region, ...input } = params;
-  const name = await functionOf(stack, { region });
+  const { stack, region, functionName, ...input } = params;
+  const name = functionName ?? (await functionOf(stack, { region }));
   const sdk = await loadClient("@aws-sdk/client-lambda", () => import("@aws-sdk/client-lambda"));
   const { FunctionError, Payload } = await asked(
     { what: `Invoking ${name}`, needs: "lambda:InvokeFunction on it" },

@@ -77,14 +77,14 @@ export interface Deployed {
 
 /** Where the stack answers, with its first key. */
 export async function firstUse(pulumi: Pulumi, stack: string, region: string | undefined): Promise<Deployed> {
-  const { url, gatewayUrl = null } = await outputsOf(pulumi, stack);
+  const { url, gatewayUrl = null, keyBootstrapFunction: functionName } = await outputsOf(pulumi, stack);
   if (url === undefined)
     throw new SpotterError("deploy_failed", `The stack ${stack} tells no url: its update did not finish.`, {
       where: "url",
       hint: "`spotter deploy --recover` goes on with it.",
     });
   try {
-    return { url, gatewayUrl, key: await bootstrapKey({ stack, region }) };
+    return { url, gatewayUrl, key: await bootstrapKey({ stack, region, functionName }) };
   } catch (error) {
     if (SpotterError.is(error) && error.code === "conflict") return { url, gatewayUrl, key: null };
     throw error;

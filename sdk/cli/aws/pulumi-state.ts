@@ -9,6 +9,7 @@ const stacks = z.array(z.object({ name: z.string() }));
 const outputs = z.looseObject({
   url: z.optional(z.string()),
   gatewayUrl: z.optional(z.string()),
+  keyBootstrapFunction: z.optional(z.string()),
 });
 export type StackOutputs = z.infer<typeof outputs>;
 const login = z.object({ user: z.optional(z.string()), url: z.optional(z.string()) });

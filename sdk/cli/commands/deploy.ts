@@ -110,7 +110,7 @@ function tellDeployed(
   const { bold, cyan } = context.colors;
   print(context);
   print(context, `The stack ${bold(stack)} in ${region} is at ${cyan(url)}`);
-  if (gatewayUrl !== null && gatewayUrl !== url) print(context, `Chats go to ${cyan(gatewayUrl)}`);
+  if (gatewayUrl !== null) print(context, `Base URL for OpenAI clients: ${cyan(gatewayUrl)}`);
   if (plan !== undefined) {
     print(
       context,
