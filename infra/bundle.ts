@@ -1,55 +1,78 @@
-import { basename, dirname, join } from "node:path";
+import { createHash } from "node:crypto";
+import {
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
-import { awsClients } from "./bundle/aws-clients.ts";
-import { browserFiles } from "./bundle/browser-files.ts";
-import { httpClient } from "./bundle/http-client.ts";
-import { userCodeHost } from "./user-code-host.ts";
+import { makeBundle, type Bundle } from "./bundle/make-bundle.ts";
 
-/** The files of a function, by name. `index.mjs` exports the handler; the others are loaded when needed. */
-export type Bundle = Record<string, string>;
+export type { Bundle } from "./bundle/make-bundle.ts";
 
-/** Of packages that no function uses: they are optional, or there for running from the sources. */
-const ABSENT = ["esbuild", "@opentelemetry/*", "bowser"];
+export interface BundleOptions {
+  /** Of the sources. Default: the clone. What was made is kept in its `.cache/bundles`, which git does not look at. */
+  root?: string;
+  /** Makes what is not there yet. Default: {@link makeBundle}. */
+  make?: (entry: URL) => Promise<Bundle>;
+}
 
-/** Modules of the other kind ask for Node's own by `require`, which an ES module has not. */
-const REQUIRE = `import{createRequire as requireFrom}from"node:module";const require=requireFrom(import.meta.url);`;
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+/** Everything that a bundle is made of, or made by; what is in packages goes by the lock file. */
+const SOURCES = ["functions/**/*", "sdk/schema/**/*", "infra/bundle/**/*", "infra/*.ts", "package-lock.json"];
 
 /**
- * A Lambda entry and all it imports. What the entry loads later (clients of AWS, the pages) are files of their
- * own, so that a cold start reads only what it needs. The same sources give the same files, so a deployment
- * without changes changes nothing.
+ * The bundle of an entry, made once for the same sources: Pulumi runs its program twice for each update, and to bundle
+ * all functions takes seconds.
+ *
+ * @example
+ * const { "index.mjs": code } = await bundle(new URL("../functions/lambda/keys.ts", import.meta.url));
  */
-export async function bundle(entry: URL): Promise<Bundle> {
-  const path = fileURLToPath(entry);
-  const functions = dirname(dirname(path));
-  const { outputFiles, metafile } = await build({
-    entryPoints: [{ in: path, out: "index" }],
-    outdir: dirname(path),
-    outExtension: { ".js": ".mjs" },
-    chunkNames: "[name]-[hash]",
-    bundle: true,
-    splitting: true,
-    write: false,
-    metafile: true,
-    minify: true,
-    legalComments: "none",
-    logLevel: "silent",
-    platform: "node",
-    target: "node24",
-    format: "esm",
-    // The clients of AWS have ES modules, of which what is not used can be left out.
-    mainFields: ["module", "main"],
-    external: ABSENT,
-    banner: { js: REQUIRE },
-    plugins: [await awsClients(path), httpClient()],
-  });
-  const files = outputFiles.map(({ path, text }): [string, string] => [basename(path), text]);
-  const inputs = Object.keys(metafile.inputs);
-  const has = (source: string) => inputs.some((input) => input.endsWith(source));
-  return {
-    ...Object.fromEntries(files.sort(([a], [b]) => (a < b ? -1 : 1))),
-    ...(has("functions/pages/routes.ts") && (await browserFiles(join(functions, "pages/client/")))),
-    ...(has("aws-deps/isolates.ts") && { "user-code-host.mjs": userCodeHost() }),
-  };
+export async function bundle(
+  entry: URL,
+  { root = ROOT, make = makeBundle }: BundleOptions = {},
+): Promise<Bundle> {
+  const folder = join(root, ".cache/bundles");
+  const name = basename(entry.pathname, ".ts");
+  const path = join(folder, `${name}-${keyOf(entry, root)}.json`);
+  const known = read(path);
+  if (known !== undefined) return known;
+  const made = await make(entry);
+  mkdirSync(folder, { recursive: true });
+  forgetOthers(folder, name);
+  // Nobody finds it half written; whoever makes it at the same time makes the same.
+  const beside = `${path}.${process.pid}`;
+  writeFileSync(beside, JSON.stringify(made));
+  renameSync(beside, path);
+  return made;
+}
+
+function read(path: string): Bundle | undefined {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as Bundle;
+  } catch {
+    // Not there, or taken away by who made a newer one.
+    return undefined;
+  }
+}
+
+/** Of older sources. */
+function forgetOthers(folder: string, name: string): void {
+  const own = new RegExp(`^${name}-[0-9a-f]{16}\\.json$`);
+  for (const each of readdirSync(folder)) if (own.test(each)) rmSync(join(folder, each), { force: true });
+}
+
+/** Another one when any source was changed, or another Node makes it. */
+function keyOf(entry: URL, root: string): string {
+  const hash = createHash("sha256").update(`${fileURLToPath(entry)}\0${process.version}\0`);
+  for (const file of globSync(SOURCES, { cwd: root }).sort()) {
+    const { size, mtimeMs } = statSync(join(root, file));
+    hash.update(`${file}\0${size}\0${mtimeMs}\n`);
+  }
+  return hash.digest("hex").slice(0, 16);
 }

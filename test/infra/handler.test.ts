@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { bundle, type Bundle } from "../../infra/bundle.ts";
+import type { Bundle } from "../../infra/bundle.ts";
+import { makeBundle } from "../../infra/bundle/make-bundle.ts";
 import { errorBody } from "../../sdk/schema/errors.ts";
 import { health } from "../../sdk/schema/status.ts";
 import { startFunction, type FakeFunction } from "../fakes/lambda-runtime/function.ts";
@@ -14,7 +15,7 @@ let running: FakeFunction;
 
 beforeAll(async () => {
   // What is deployed is what is tested: the bundle, from a folder without node_modules, with the stack's variables.
-  files = await bundle(entry);
+  files = await makeBundle(entry);
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);
@@ -54,5 +55,5 @@ it.each([
 });
 
 it("is the same each time it is bundled", async () => {
-  expect(await bundle(entry)).toEqual(files);
+  expect(await makeBundle(entry)).toEqual(files);
 }, 20_000);
