@@ -67,6 +67,8 @@ const COMMANDS: Record<string, ((context: CliContext) => Command)[]> = {
 export function createProgram(context: CliContext, isJson: boolean): Command {
   const program = new Command("spotter")
     .description("Serve, evaluate and train language models, on this machine or on your own AWS account.")
+    // `run` has options of its own; those behind a verb are the verb's.
+    .enablePositionalOptions()
     .version(packageVersion(), "-V, --version", "print the version")
     .addHelpCommand(
       new Command("help").argument("[command...]").description("Explain a command").helpGroup("Help:"),

@@ -9,6 +9,7 @@ import { runFacts } from "../render/run-facts.ts";
 import { ageText } from "../render/time.ts";
 import { occupantOf } from "../render/waiting.ts";
 import { watchRun } from "../render/watch-run.ts";
+import { withProjectRun } from "./project-run.ts";
 import { runCompareVerb } from "./run-compare.ts";
 import { runLifeVerbs } from "./run-life.ts";
 import { noun, RUN_ID, verb } from "../verb.ts";
@@ -16,7 +17,7 @@ import { noun, RUN_ID, verb } from "../verb.ts";
 const NEWEST = `${RUN_ID} (default: the newest)`;
 
 export function runCommand(context: CliContext): Command {
-  return noun(
+  const command = noun(
     "run",
     "Trainings: they go on in the daemon, whoever looks",
     [
@@ -33,6 +34,7 @@ export function runCommand(context: CliContext): Command {
     "\nWhere no id is given, get, watch and logs mean the newest run.\n" +
       "Trainings start from scripts: `new TrainConfig({ ... }).launch()`; see README.md and examples/haiku/run.ts.",
   );
+  return withProjectRun(command, context);
 }
 
 interface ListOptions {

@@ -33,7 +33,7 @@ export function findingLines(findings: readonly Shown[], { red, yellow, bold, di
 /** The last line: how it went, and how long it took. */
 export function verdictLine(
   findings: readonly Shown[],
-  tookMs: number,
+  tookMs: number | undefined,
   { red, yellow, green, dim }: Colors,
 ): string {
   const errors = findings.filter(({ severity }) => severity === "error").length;
@@ -42,8 +42,9 @@ export function verdictLine(
     ...(errors > 0 ? [red(counted(errors, "error"))] : []),
     ...(warnings > 0 ? [yellow(counted(warnings, "warning"))] : []),
   ];
+  const took = tookMs === undefined ? "" : ` ${dim(`(${measuredText(tookMs)})`)}`;
   const verdict = errors > 0 ? red("Not valid") : green("Valid");
-  return `${verdict}${counts.length > 0 ? `: ${counts.join(", ")}` : ""} ${dim(`(${measuredText(tookMs)})`)}`;
+  return `${verdict}${counts.length > 0 ? `: ${counts.join(", ")}` : ""}${took}`;
 }
 
 export function placeText({ file, line, column }: Pick<Shown, "file" | "line" | "column">): string {

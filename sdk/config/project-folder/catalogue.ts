@@ -66,8 +66,13 @@ export const CATALOGUE: Catalogue = Object.fromEntries([
     "moonshotai/Kimi-K2-Thinking",
   ]),
   // Comes with the package: the whole loop on one machine, in about a minute.
-  ...entries({ family: "spotter-nano", maxRank: 128, context: 1_024, tools: false }, ["spotter/nano"]),
+  ...entries({ family: "spotter-nano", maxRank: 128, context: 1_024, reasoning: "hybrid" }, ["spotter/nano"]),
 ]);
+
+/** What is known of a model; names such as `constructor` mean none. */
+export function factsOf(catalogue: Catalogue, name: string): CatalogueEntry | undefined {
+  return Object.hasOwn(catalogue, name) ? catalogue[name] : undefined;
+}
 
 /** The largest rank of a model whose facts are not known. */
 export const MAX_RANK = 1_024;

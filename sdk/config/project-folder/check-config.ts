@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Catalogue } from "./catalogue.ts";
-import { type ConfigDocument, positionOf } from "./config-document.ts";
+import { type ConfigDocument, located } from "./config-document.ts";
 import { configRules } from "./config-rules.ts";
 import type { ProjectConfig } from "./config-schema.ts";
 import type { ConfigView } from "./config-view.ts";
@@ -21,9 +21,7 @@ export function checkConfig(document: ConfigDocument, folder: string, catalogue:
   const rules = document.value === undefined ? [] : configRules({ view, catalogue, isModelFolder });
   const findings = [
     ...document.remarks.map((remark) => placed(remark, document.file, remark.position)),
-    ...[...remarks, ...rules].map((remark) =>
-      placed(remark, document.file, positionOf(document, remark.path, remark.atKey)),
-    ),
+    ...[...remarks, ...rules].map((remark) => located(document, remark)),
   ];
   return { config, view, findings };
 

@@ -14,6 +14,8 @@ export interface CheckedRows {
   /** Whether any row brings images, or names a container: what an engine must be able to do. */
   hasImages: boolean;
   hasDocker: boolean;
+  /** The first line with something else to learn than one text at its end. */
+  otherAnswers: number | undefined;
   findings: Finding[];
 }
 
@@ -28,7 +30,7 @@ export interface CheckRowsParams {
 /** Checks every row of train.jsonl, in bounded memory: places are sought only in rows with findings. */
 export async function checkRows(params: CheckRowsParams): Promise<CheckedRows> {
   const { path, file, context } = params;
-  const none = { rows: 0, bytes: 0, hasImages: false, hasDocker: false };
+  const none = { rows: 0, bytes: 0, hasImages: false, hasDocker: false, otherAnswers: undefined };
   if (!existsSync(path)) {
     const hint = "Create it with a row a line, or name another file in data.train_file.";
     return { ...none, findings: [aboutFile(file, "rows_missing", "there is no such file", hint)] };
@@ -39,11 +41,11 @@ export async function checkRows(params: CheckRowsParams): Promise<CheckedRows> {
   }
   const checker = new RowChecker(file, context);
   const bytes = await scanLines(path, checker, params.signal);
-  const { rows, hasImages, hasDocker } = checker;
+  const { rows, hasImages, hasDocker, otherAnswers } = checker;
   const findings = checker.collector.findings();
   if (rows === 0 && findings.every(({ severity }) => severity !== "error"))
     findings.push(aboutFile(file, "rows_missing", "has no rows", 'Write {"messages": [...]}, a row a line.'));
-  return { rows, bytes, hasImages, hasDocker, findings };
+  return { rows, bytes, hasImages, hasDocker, otherAnswers, findings };
 }
 
 class RowChecker implements LineSink {
@@ -51,6 +53,7 @@ class RowChecker implements LineSink {
   rows = 0;
   hasImages = false;
   hasDocker = false;
+  otherAnswers: number | undefined;
   readonly #file: string;
   readonly #context: RowContext;
   readonly #remarks: Remark[] = [];
@@ -72,6 +75,8 @@ class RowChecker implements LineSink {
     const row = json.value as Record<string, unknown> | null;
     if (row?.docker) this.hasDocker = true;
     if (!this.hasImages && text.includes('"image')) this.hasImages = /"type"\s*:\s*"image/.test(text);
+    if (this.#context.kind === "sft" && this.otherAnswers === undefined && !endsInOneAnswer(row?.messages))
+      this.otherAnswers = number;
     this.#remarks.length = 0;
     rowChecks(json.value, this.#context, this.#report);
     if (json.notFinite) this.#notFinite(text);
@@ -142,6 +147,15 @@ class RowChecker implements LineSink {
     if (this.collector.isOpen(remark.code, remark.severity)) this.#add(remark, number, column);
     else this.collector.count(remark.code, remark.severity);
   }
+}
+
+function endsInOneAnswer(messages: unknown): boolean {
+  if (!Array.isArray(messages)) return true;
+  const said = messages as ({ role?: unknown; content?: unknown; tool_calls?: unknown } | null)[];
+  const answers = said.filter((message) => message?.role === "assistant");
+  const last = said.at(-1);
+  const isPlain = typeof last?.content === "string" && !last.tool_calls;
+  return answers.length === 1 && last?.role === "assistant" && isPlain;
 }
 
 function aboutFile(file: string, code: FindingCode, message: string, hint: string): Finding {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Catalogue } from "./catalogue.ts";
+import { type Catalogue, factsOf } from "./catalogue.ts";
 import { codeFinding } from "./code-facts.ts";
 import type { ConfigView } from "./config-view.ts";
 import type { Finding, Remark } from "./finding.ts";
@@ -29,7 +29,7 @@ export function codeRules(view: ConfigView, catalogue: Catalogue, tools: Project
     ];
   if (kind !== "rl" && kind !== "distill") return [];
   const remarks = view.texts("model.path").flatMap(({ path, value }): Remark[] => {
-    if (catalogue[value]?.tools !== false) return [];
+    if (factsOf(catalogue, value)?.tools !== false) return [];
     const hint = "Take an instruct model, or remove the tools.";
     return [
       {

@@ -1,5 +1,5 @@
 import { nearestName } from "../../schema/nearest-name.ts";
-import { type Catalogue, isApiModel, looksLikeId, MAX_RANK, modelNameKind } from "./catalogue.ts";
+import { type Catalogue, isApiModel, looksLikeId, MAX_RANK, modelNameKind, factsOf } from "./catalogue.ts";
 import { MAX_CONCURRENCY } from "./config-schema.ts";
 import type { ConfigView } from "./config-view.ts";
 import type { Path, Remark } from "./finding.ts";
@@ -111,7 +111,7 @@ function ranks({ view, catalogue }: RuleContext): Remark[] {
   if (rank === undefined) return [];
   const limits = view.texts("model.path").map(({ value }) => ({
     value,
-    max: catalogue[value]?.maxRank ?? MAX_RANK,
+    max: factsOf(catalogue, value)?.maxRank ?? MAX_RANK,
   }));
   return limits
     .filter(({ max }) => rank > max)
@@ -161,7 +161,7 @@ function teacherFit(student: string, name: string, path: Path, catalogue: Catalo
     const message = `is the student itself: it has nothing to teach`;
     return [{ code: "teacher_same", severity: "warning", path, message, hint: "Take a larger model." }];
   }
-  const [own, other] = [catalogue[student]?.family, catalogue[name]?.family];
+  const [own, other] = [factsOf(catalogue, student)?.family, factsOf(catalogue, name)?.family];
   if (own === undefined || other === undefined || own === other) return [];
   const message = `${name} (${other}) has another tokenizer than ${student} (${own}): its grades fit no token`;
   return [{ code: "teacher_unsupported", path, message, hint: `Take a teacher of the family ${own}.` }];
@@ -197,7 +197,7 @@ function reasoning({ view, catalogue }: RuleContext): Remark[] {
   const remarks: Remark[] = [];
   let thinks = false;
   for (const { value } of view.texts("model.path")) {
-    const kind = catalogue[value]?.reasoning;
+    const kind = factsOf(catalogue, value)?.reasoning;
     if (kind === undefined) continue;
     const meaning = reasoningMeaning(mode, kind);
     if (meaning.kind === "refused") {
@@ -227,12 +227,14 @@ function windows({ view, catalogue }: RuleContext): Remark[] {
   const isSampled = ["rl", "distill"].includes(view.text("dataset_type") ?? "");
   const above = view
     .texts("model.path")
-    .filter(({ value }) => isSampled && isWritten && window > (catalogue[value]?.context ?? Infinity))
+    .filter(
+      ({ value }) => isSampled && isWritten && window > (factsOf(catalogue, value)?.context ?? Infinity),
+    )
     .map(({ value }): Remark => ({
       code: "context_exceeded",
       path,
-      message: `is ${window}; ${value} reaches ${catalogue[value]?.context} tokens`,
-      hint: `Write ${catalogue[value]?.context} or less.`,
+      message: `is ${window}; ${value} reaches ${factsOf(catalogue, value)?.context} tokens`,
+      hint: `Write ${factsOf(catalogue, value)?.context} or less.`,
     }));
   const turns = view.number("rollout.max_turns") ?? 1;
   if (turns < 4 || window / turns >= TOKENS_PER_TURN) return above;

@@ -75,4 +75,9 @@ export const FINDING_CODES = {
   requirements_invalid: "a line of requirements.txt that pip would refuse",
   secret_missing: "${NAME} in config.yml that neither .env nor the environment has",
   env_invalid: "a line of .env that sets nothing",
+  // spotter run
+  override_invalid: "a word of the command line that sets nothing",
+  clamped: "a value that was lowered to what the other model takes",
+  engine_unsupported: "something that this home's engine cannot do",
+  not_applied: "something that is kept and has no effect here yet",
 } as const;

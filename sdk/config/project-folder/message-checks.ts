@@ -64,7 +64,7 @@ export function messageChecks(row: Record<string, unknown>, context: RowContext,
 function roleCheck(message: Record<string, unknown>, index: number, report: Report): boolean {
   const { role } = message;
   if (typeof role === "string" && ROLES.includes(role)) return true;
-  const near = typeof role === "string" ? OTHER_ROLES[role] : undefined;
+  const near = typeof role === "string" && Object.hasOwn(OTHER_ROLES, role) ? OTHER_ROLES[role] : undefined;
   report({
     code: "row_invalid",
     path: ["messages", index, "role"],

@@ -108,7 +108,7 @@ export function unknownKey(path: readonly (string | number)[]): Remark {
       hint: "Remove it; name the model in model.path.",
     };
   }
-  const legacy = LEGACY_KEYS[dotted];
+  const legacy = Object.hasOwn(LEGACY_KEYS, dotted) ? LEGACY_KEYS[dotted] : undefined;
   if (legacy) {
     const message = legacy.now ? `is an older name of ${legacy.now}` : "is no longer read";
     return { code: "legacy_key", path, atKey: true, message, hint: legacy.hint };
@@ -127,8 +127,8 @@ function meantBy(path: readonly (string | number)[], key: string): string | unde
   if (sibling) return prefix ? `${prefix}.${sibling}` : sibling;
   const elsewhere = known.filter((each) => each.split(".").at(-1) === key);
   if (elsewhere.length > 0) return elsewhere[0];
-  const synonym = SYNONYMS[key.toLowerCase().replaceAll(/[-_]/g, "")];
-  if (synonym) return synonym;
+  const word = key.toLowerCase().replaceAll(/[-_]/g, "");
+  if (Object.hasOwn(SYNONYMS, word)) return SYNONYMS[word];
   const name = nearestName(
     key,
     known.map((each) => each.split(".").at(-1) ?? each),

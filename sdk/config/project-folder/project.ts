@@ -1,15 +1,15 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { folderCatalogue } from "./catalogue-file.ts";
-import type { Catalogue } from "./catalogue.ts";
+import { type Catalogue, factsOf } from "./catalogue.ts";
 import { checkConfig } from "./check-config.ts";
 import { checkRows, type CheckedRows } from "./check-rows.ts";
 import { codeRules, fileFindings } from "./code-rules.ts";
-import { type ConfigDocument, positionOf } from "./config-document.ts";
+import { type ConfigDocument, located } from "./config-document.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { DatasetType, ProjectConfig } from "./config-schema.ts";
 import type { ConfigView } from "./config-view.ts";
-import { type Finding, inReadingOrder, placed } from "./finding.ts";
+import { type Finding, inReadingOrder } from "./finding.ts";
 import { isInSandbox } from "./mcp-rules.ts";
 import { type ProjectCode, projectCode } from "./project-code.ts";
 import { requirementFindings } from "./requirements.ts";
@@ -68,9 +68,7 @@ export async function readProject(
     ...ofCatalogue,
     ...changed,
     ...ofConfig,
-    ...remarks.map((remark) =>
-      placed(remark, document.file, positionOf(document, remark.path, remark.atKey)),
-    ),
+    ...remarks.map((remark) => located(document, remark)),
     ...fileFindings(folder, view, rewards),
     ...rewards.findings,
     ...tools.findings,
@@ -114,7 +112,7 @@ function rowContext(
     toolFiles: tools.files.join(" or ") || "tools.ts or tools.py (there is neither)",
     hasMcp: servers.length > 0,
     isMcpInSandbox: isSampled && servers.some(({ value }) => isInSandbox(value)),
-    blindModels: models.filter((name) => catalogue[name]?.vision === false),
+    blindModels: models.filter((name) => factsOf(catalogue, name)?.vision === false),
     dockerfiles: new Set(names.filter((name) => name.startsWith("Dockerfile."))),
     window: isSampled ? (view.number("rollout.max_context_window") ?? SFT_WINDOW) : SFT_WINDOW,
     isMath: rewards.isMath,

@@ -1,10 +1,10 @@
 import { parse, type AnyNode, type Location } from "@humanwhocodes/momoa";
-import { type ConfigDocument, placeKey } from "./config-document.ts";
+import { type ConfigDocument, emptyDocument, placeKey } from "./config-document.ts";
 import type { Path, Position } from "./finding.ts";
 
 /** Reads config.json with the place of every key and value. */
 export function readJson(text: string, file: string): ConfigDocument {
-  const out: ConfigDocument = { file, value: undefined, remarks: [], places: new Map() };
+  const out = emptyDocument(file);
   try {
     out.value = valueOf(parse(text, { mode: "json" }).body, [], out);
   } catch (error) {

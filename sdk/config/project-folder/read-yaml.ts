@@ -11,7 +11,7 @@ import {
   type Scalar,
   type YAMLMap,
 } from "yaml";
-import { type ConfigDocument, placeKey } from "./config-document.ts";
+import { type ConfigDocument, emptyDocument, placeKey } from "./config-document.ts";
 import type { Path, Position } from "./finding.ts";
 import { plainScalar } from "./yaml-scalar.ts";
 
@@ -58,7 +58,7 @@ class YamlReader {
   constructor(document: Document, lines: LineCounter, file: string) {
     this.#document = document;
     this.#lines = lines;
-    this.out = { file, value: undefined, remarks: [], places: new Map() };
+    this.out = emptyDocument(file);
   }
 
   position(offset: number): Position {

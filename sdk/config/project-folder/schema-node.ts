@@ -47,7 +47,8 @@ export function isInteger(node: SchemaNode): boolean {
 
 export function childNode(node: SchemaNode, step: string | number): SchemaNode | undefined {
   const inner = bare(node);
-  if (inner.def.type === "object") return inner.shape?.[String(step)];
+  if (inner.def.type === "object")
+    return inner.shape && Object.hasOwn(inner.shape, step) ? inner.shape[String(step)] : undefined;
   if (inner.def.type === "array") return inner.def.element;
   if (inner.def.type !== "union") return undefined;
   const options = (inner.def.options ?? []).map(bare);

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { codeFinding } from "./code-facts.ts";
-import { type ConfigDocument, positionOf } from "./config-document.ts";
+import { type ConfigDocument, located } from "./config-document.ts";
 import type { ConfigView } from "./config-view.ts";
-import { type Finding, placed } from "./finding.ts";
+import type { Finding } from "./finding.ts";
 import { PLACEHOLDER } from "./mcp-rules.ts";
 
 const FILE = ".env";
@@ -61,13 +61,7 @@ export function secretFindings(
       if (values.has(name) || environment[name] !== undefined) continue;
       const message = `${name} is set neither in .env nor in the environment`;
       const remedy = `Add a line ${name}=... to .env, which stays with you.`;
-      findings.push(
-        placed(
-          { code: "secret_missing", path: keys, message, hint: remedy },
-          document.file,
-          positionOf(document, keys),
-        ),
-      );
+      findings.push(located(document, { code: "secret_missing", path: keys, message, hint: remedy }));
     }
   return findings;
 }

@@ -1,0 +1,217 @@
+import type { Command } from "commander";
+import type { Finding } from "../../config/project-folder/finding.ts";
+import type { ProjectRun, ResolvedProject } from "../../config/project-folder/resolve-project.ts";
+import type { Run } from "../../run.ts";
+import { nearestName } from "../../schema/nearest-name.ts";
+import { SpotterError } from "../../schema/errors.ts";
+import { endAsBadInput } from "../bad-input.ts";
+import { type CliContext, print, printJson } from "../context.ts";
+import { findingLines, verdictLine } from "../render/findings.ts";
+import { occupantOf } from "../render/waiting.ts";
+import { watchRun } from "../render/watch-run.ts";
+
+interface Options {
+  dir: string;
+  model?: string;
+  teacher?: string;
+  dryRun?: boolean;
+  secret?: string[];
+  watch?: boolean;
+  write: boolean;
+  json?: boolean;
+}
+
+type ValidProject = NonNullable<ResolvedProject["project"]>;
+
+const EXAMPLES = [
+  "spotter run -d my-project",
+  "spotter run -d my-project trainer.num_epochs=1 --model spotter/nano",
+  "spotter run -d my-project --dry-run --json",
+];
+
+/** Lets the noun `run` launch the project of a folder, where no verb follows. */
+export function withProjectRun(command: Command, context: CliContext): Command {
+  return (
+    command
+      // Options behind a verb are the verb's.
+      .enablePositionalOptions()
+      .usage("[options] [key=value...] | run <verb>")
+      .argument("[key=value...]", "values over those of config.yml")
+      .option("-d, --dir <folder>", "the project", ".")
+      .option("--model <model>", "train this one instead, with what it takes")
+      .option("--teacher <model>", "distill from this one instead")
+      .option("--dry-run", "print what would run, and whence each value comes; writes and starts nothing")
+      .option("--secret <name...>", "stored secrets that rewards and tools may read")
+      .option("--watch", "follow the run until it ends")
+      .option("--no-write", "do not write the project_id into config.yml")
+      .option("--json", "print JSON")
+      .addHelpText("after", ["", "A project folder:", ...EXAMPLES.map((line) => `  $ ${line}`)].join("\n"))
+      .action((words: string[], options: Options) => projectRun(command, context, words, options))
+  );
+}
+
+async function projectRun(
+  command: Command,
+  context: CliContext,
+  words: string[],
+  options: Options,
+): Promise<void> {
+  refuseVerbs(command, words);
+  const { resolveProject } = await import("../../config/project-folder/resolve-project.ts");
+  const { dir, model, teacher } = options;
+  const { signal } = context;
+  const resolved = await resolveProject(dir, {
+    overrides: words,
+    model,
+    teacher,
+    signal,
+    environment: process.env,
+  });
+  return options.dryRun ? dryRun(context, resolved, options) : launch(context, resolved, options);
+}
+
+/** A word without `=` was meant for a verb. */
+function refuseVerbs(command: Command, words: readonly string[]): void {
+  const word = words.find((each) => !each.includes("="));
+  if (word === undefined) return;
+  const near = nearestName(
+    word,
+    command.commands.map((each) => each.name()),
+  );
+  throw new SpotterError(
+    "invalid_input",
+    `Unknown command '${word}'.${near ? ` Did you mean ${near}?` : ""}`,
+    {
+      hint: "Values are written key=value. See `spotter run --help`.",
+    },
+  );
+}
+
+async function dryRun(context: CliContext, resolved: ResolvedProject, options: Options): Promise<void> {
+  const { project, findings } = resolved;
+  const results = [];
+  for (const run of resolved.runs)
+    results.push(await described(project as ValidProject, run, findings, options));
+  const nothing = { spec: null, provenance: {}, findings, native: null };
+  const isList = Array.isArray(project?.config.model.path);
+  if (options.json) printJson(context, isList ? results : (results[0] ?? nothing));
+  else {
+    const { planLines } = await import("../render/plan.ts");
+    for (const { spec, provenance } of results) {
+      for (const line of planLines(spec, provenance, context.colors)) print(context, line);
+      print(context);
+    }
+    printFindings(context, results.length > 0 ? unique(results.flatMap((each) => each.findings)) : findings);
+  }
+  if (!project) endAsBadInput();
+}
+
+async function described(
+  project: ValidProject,
+  run: ProjectRun,
+  findings: readonly Finding[],
+  options: Options,
+) {
+  const { plan, limits } = run;
+  // What cannot run here resolves all the same; whoever launches it is told.
+  const { sourcesOf } = await import("../../config/project-folder/plan.ts");
+  const told = limits.map((each) => ({ ...each, severity: "warning" as const }));
+  if (limits.length > 0)
+    return {
+      spec: plan.spec,
+      provenance: sourcesOf(plan.spec, plan.provenance),
+      findings: [...findings, ...told],
+      native: null,
+    };
+  const { nativeSpec } = await import("../../config/project-folder/launch-project.ts");
+  const spec = await nativeSpec(project, run, options.secret ?? []);
+  const native = { engine: spec.engine, spec };
+  return { spec, provenance: sourcesOf(spec, plan.provenance), findings: [...findings], native };
+}
+
+async function launch(context: CliContext, resolved: ResolvedProject, options: Options): Promise<void> {
+  const { project } = resolved;
+  const limits = resolved.runs.flatMap((run) => run.limits);
+  const findings = unique([...resolved.findings, ...limits]);
+  if (!project || limits.length > 0) {
+    if (options.json) printJson(context, { runs: [], findings });
+    else printFindings(context, findings);
+    return endAsBadInput();
+  }
+  if (!options.json) for (const line of findingLines(findings, context.colors)) print(context, line);
+  await fillId(context, project, resolved.runs, options);
+  const { launchProjectRun } = await import("../../config/project-folder/launch-project.ts");
+  const started: Run[] = [];
+  const failures: { model: string; error: SpotterError }[] = [];
+  for (const run of resolved.runs) {
+    try {
+      const each = await launchProjectRun(project, run, { secrets: options.secret, signal: context.signal });
+      started.push(each);
+      await describe(context, each, project.config.description);
+      if (!options.json)
+        print(context, `${each.id} trains ${run.model}: ${context.command(`run watch ${each.id}`)}`);
+    } catch (error) {
+      context.signal.throwIfAborted();
+      failures.push({ model: run.model, error: SpotterError.from(error) });
+    }
+  }
+  // One model that fails keeps none of the others back, and is not forgotten.
+  if (resolved.runs.length > 1 && !options.json)
+    for (const { model, error } of failures) print(context, `${model} was not launched: ${error.message}`);
+  if (options.json && (started.length > 0 || failures.length === 0))
+    printJson(context, {
+      runs: started.map(({ id, url, record }) => ({ id, url, model: record.model })),
+      failed: failures.map(({ model, error }) => ({ model, ...error.toBody() })),
+      findings,
+    });
+  if (options.watch) for (const run of started) await follow(context, run);
+  if (failures[0]) throw failures[0].error;
+}
+
+/** The folder gets its id with its first run; without one its runs have nothing in common. */
+async function fillId(
+  context: CliContext,
+  project: ValidProject,
+  runs: readonly ProjectRun[],
+  options: Options,
+): Promise<void> {
+  const { config, document, folder } = project;
+  if (config.project_id || !options.write || !document) return;
+  const { fillProjectId } = await import("../../config/project-folder/project-id.ts");
+  const { tagsOf } = await import("../../config/project-folder/plan.ts");
+  const id = fillProjectId(folder, document.file);
+  if (id === undefined) {
+    context.err.write(
+      `${document.file} could not be given a project_id; write one to find its runs together.\n`,
+    );
+    return;
+  }
+  for (const { plan } of runs) plan.spec.tags = tagsOf({ ...config, project_id: id });
+  if (!options.json) print(context, `project_id ${id} is written into ${document.file}.`);
+}
+
+/** The project's description is the run's note. The run goes on without it. */
+async function describe(context: CliContext, run: Run, description: string | null): Promise<void> {
+  if (!description) return;
+  try {
+    await run.update({ notes: description, signal: context.signal });
+  } catch (error) {
+    context.signal.throwIfAborted();
+    context.err.write(`${run.id} has no description: ${SpotterError.from(error).message}\n`);
+  }
+}
+
+async function follow(context: CliContext, run: Run): Promise<void> {
+  const { signal, out, isTerminal } = context;
+  await watchRun(run, { out, isTerminal, signal, waitsOn: () => occupantOf(run.id, signal) });
+  await run.result({ signal });
+}
+
+function printFindings(context: CliContext, findings: readonly Finding[]): void {
+  for (const line of findingLines(findings, context.colors)) print(context, line);
+  print(context, verdictLine(findings, undefined, context.colors));
+}
+
+function unique(findings: readonly Finding[]): Finding[] {
+  return [...new Map(findings.map((each) => [JSON.stringify(each), each])).values()];
+}

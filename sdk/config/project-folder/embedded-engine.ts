@@ -1,0 +1,156 @@
+import { factsOf } from "./catalogue.ts";
+import type { ProjectConfig } from "./config-schema.ts";
+import { usesTools } from "./code-rules.ts";
+import type { Path, Remark } from "./finding.ts";
+import type { Project } from "./project.ts";
+
+/** Architectures that the embedded engine does not compute: mixtures of experts, and those that see. */
+const OTHER_ARCHITECTURE = /-A\d+B\b|-VL-|gpt-oss|DeepSeek|Kimi/i;
+
+/** One thing that the embedded engine cannot do, and the nearest that it can. */
+interface Limit {
+  applies: (config: ProjectConfig, project: Project, model: string) => boolean;
+  path: Path;
+  message: string;
+  hint: string;
+}
+
+/** Kind, loss, estimator, tools and rows against the embedded engine: what is not here, it does. */
+const LIMITS: readonly Limit[] = [
+  {
+    applies: ({ dataset_type: kind }) => kind === "distill",
+    path: ["dataset_type"],
+    message: "distill: the embedded engine has no teacher yet",
+    hint: "Train with rl or sft here.",
+  },
+  {
+    applies: (_, __, model) => OTHER_ARCHITECTURE.test(model),
+    path: ["model", "path"],
+    message: "the embedded engine computes Llama, Qwen2, Qwen3 and SmolLM without experts or eyes",
+    hint: "Try the project with --model spotter/nano, or take a model such as Qwen/Qwen3-4B-Instruct-2507.",
+  },
+  {
+    applies: (config) => isSampled(config) && config.algorithm?.adv_estimator === "gae",
+    path: ["algorithm", "adv_estimator"],
+    message: "gae needs a value model, which the embedded engine does not train",
+    hint: "Write grpo, which takes the group's mean instead.",
+  },
+  {
+    applies: (config) => isSampled(config) && config.algorithm?.adv_estimator === "reinforce",
+    path: ["algorithm", "adv_estimator"],
+    message: "reinforce without a baseline is not what the embedded engine does",
+    hint: "Write grpo, which takes the group's mean as baseline.",
+  },
+  {
+    applies: (config) => isSampled(config) && config.data.group_size < 2,
+    path: ["data", "group_size"],
+    message: "is 1: a group of one has no advantage over itself",
+    hint: "Write 2 or more.",
+  },
+  {
+    applies: ({ dataset_type: kind }, { rewards }) => kind === "rl" && rewards.hasPython,
+    path: ["dataset_type"],
+    message: "rewards.py needs Python beside the trainer, which is not there yet",
+    hint: "Write the rewards in rewards.ts.",
+  },
+  {
+    applies: (config, { tools }) => isSampled(config) && tools.hasPython && (tools.items?.size ?? 0) > 0,
+    path: ["rollout"],
+    message: "tools.py needs Python beside the trainer, which is not there yet",
+    hint: "Write the tools in tools.ts.",
+  },
+  {
+    applies: (config) => isSampled(config) && (config.rollout?.mcp_url ?? null) !== null,
+    path: ["rollout", "mcp_url"],
+    message: "MCP servers are not connected here yet",
+    hint: "Write the tools in tools.ts.",
+  },
+  {
+    applies: (config, { rows }) => isSampled(config) && rows.hasDocker,
+    path: ["data", "train_file"],
+    message: "rows name a container in docker, and none is started here yet",
+    hint: "Leave docker out of the rows.",
+  },
+  {
+    applies: (_, { rows }) => rows.hasImages,
+    path: ["data", "train_file"],
+    message: "rows hold images, which the embedded engine does not see",
+    hint: "Leave the images out of the rows.",
+  },
+  {
+    applies: ({ dataset_type: kind }, { rows }) => kind === "sft" && rows.otherAnswers !== undefined,
+    path: ["data", "train_file"],
+    message:
+      "rows have several answers, or calls of tools, to learn; the embedded engine learns one text at the end",
+    hint: "End each row with its one answer; split longer conversations into a row for each answer.",
+  },
+  {
+    applies: ({ dataset_type: kind }) => kind === "midtrain",
+    path: ["dataset_type"],
+    message: "midtrain: the embedded engine learns answers to prompts, not bare texts",
+    hint: "Write dataset_type: sft, and the texts as answers.",
+  },
+  {
+    applies: ({ evals }) => (evals ?? []).length > 0,
+    path: ["evals"],
+    message: "evals during a training do not run here yet",
+    hint: "Leave the list out, and run `spotter eval launch` on the checkpoints.",
+  },
+  {
+    applies: (config, project, model) =>
+      isSampled(config) &&
+      usesTools(project.view, project.tools) &&
+      (config.rollout?.max_turns ?? 1) > 1 &&
+      config.rollout?.include_thinking !== true &&
+      thinks(config, project, model),
+    path: ["rollout", "include_thinking"],
+    message: "is false: earlier thinking cannot be taken out of a conversation here yet",
+    hint: "Write true, or reasoning_mode: disabled.",
+  },
+];
+
+/** What of a project the embedded engine cannot do, all of it. */
+export function embeddedLimits(config: ProjectConfig, project: Project, model: string): Remark[] {
+  return LIMITS.filter(({ applies }) => applies(config, project, model)).map(({ path, message, hint }) => ({
+    code: "engine_unsupported",
+    path,
+    message,
+    hint,
+  }));
+}
+
+/** What is read and kept, and changes nothing here yet. */
+export function embeddedIgnores({ view }: Project): Remark[] {
+  const ignored: [string, string][] = [
+    [
+      "model.name",
+      "the last checkpoint gets no other name here yet: serve it with `spotter endpoint launch --name`",
+    ],
+    ["rollout.rollout_timeout", "a rollout has no time limit of its own here; each turn and tool has"],
+  ];
+  return ignored.flatMap(([path, message]): Remark[] =>
+    view.has(path)
+      ? [
+          {
+            code: "not_applied",
+            severity: "warning",
+            path: path.split("."),
+            message,
+            hint: "Nothing has to change.",
+          },
+        ]
+      : [],
+  );
+}
+
+function isSampled({ dataset_type: kind }: ProjectConfig): boolean {
+  return kind === "rl" || kind === "distill";
+}
+
+function thinks(config: ProjectConfig, project: Project, model: string): boolean {
+  const mode = config.rollout?.reasoning_mode ?? null;
+  const kind = factsOf(project.catalogue, model)?.reasoning ?? "none";
+  if (mode === "disabled" || mode === "none" || kind === "none") return false;
+  // The shipped model thinks only when it is told to.
+  return mode !== null || model !== "spotter/nano";
+}

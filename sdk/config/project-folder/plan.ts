@@ -1,0 +1,264 @@
+import { factsOf } from "./catalogue.ts";
+import { basename } from "node:path";
+import { type ConfigDocument, sourceOf } from "./config-document.ts";
+import { algorithmDefaults, type ProjectConfig, rolloutDefaults } from "./config-schema.ts";
+import type { Project } from "./project.ts";
+import { type ReasoningMode, reasoningMeaning, templateKwargs } from "./reasoning.ts";
+import { totalSteps, trainRows } from "./size-rules.ts";
+
+/** A value of the plan, and whence it comes. */
+interface Entry {
+  path: string;
+  value: unknown;
+  source: string;
+}
+
+/** What a project comes down to, in the words of a run's spec, with the source of every value. */
+export interface Plan {
+  spec: Record<string, unknown>;
+  provenance: Record<string, string>;
+}
+
+const SAMPLED = ["rl", "distill"];
+/** Tokens of an answer are bounded by the conversation's; the spec takes no more than this. */
+const MAX_TOKENS = 131_072;
+
+/** Resolves a valid project for one model. */
+export function planOf(
+  project: Project,
+  config: ProjectConfig,
+  document: ConfigDocument,
+  model: string,
+): Plan {
+  const entries = [
+    ...identity(project, config, document, model),
+    ...dataEntries(project, config, document),
+    ...(SAMPLED.includes(config.dataset_type) ? sampledEntries(project, config, document, model) : []),
+    ...trainerEntries(project, config, document),
+  ];
+  const spec: Record<string, unknown> = {};
+  const provenance: Record<string, string> = {};
+  for (const { path, value, source } of entries) {
+    if (value === undefined) continue;
+    put(spec, path.split("."), value);
+    provenance[path] = source;
+  }
+  return { spec, provenance };
+}
+
+function from(document: ConfigDocument, key: string): string {
+  return sourceOf(document, key.split("."));
+}
+
+function identity(project: Project, config: ProjectConfig, document: ConfigDocument, model: string): Entry[] {
+  const { model: own, dataset_type: kind } = config;
+  const title = config.project_name || "";
+  const name = displayable(title) ?? displayable(basename(project.folder));
+  const alphaSource =
+    own.qlora_alpha === null
+      ? `twice the rank (${from(document, "model.qlora_rank")})`
+      : from(document, "model.qlora_alpha");
+  return [
+    { path: "kind", value: kind === "midtrain" ? "sft" : kind, source: from(document, "dataset_type") },
+    { path: "name", value: name, source: title ? from(document, "project_name") : "the folder's name" },
+    { path: "tags", value: tagsOf(config), source: from(document, "project_id") },
+    { path: "project.id", value: config.project_id || undefined, source: from(document, "project_id") },
+    { path: "project.name", value: title || undefined, source: from(document, "project_name") },
+    {
+      path: "project.description",
+      value: config.description ?? undefined,
+      source: from(document, "description"),
+    },
+    {
+      path: "project.organization",
+      value: config.organization_id || undefined,
+      source: from(document, "organization_id"),
+    },
+    { path: "model.name", value: model, source: from(document, "model.path") },
+    { path: "adapter.kind", value: "lora", source: "qlora_* means LoRA on the engine's own precision" },
+    { path: "adapter.rank", value: own.qlora_rank, source: from(document, "model.qlora_rank") },
+    { path: "adapter.alpha", value: own.qlora_alpha ?? 2 * own.qlora_rank, source: alphaSource },
+    { path: "teacher.model.name", value: config.teacher?.path, source: from(document, "teacher.path") },
+    { path: "teacher.agentic", value: config.teacher?.agentic, source: from(document, "teacher.agentic") },
+  ];
+}
+
+/** By these the runs of a folder, and of an organization, are found again: `spotter run list --tag project:ID`. */
+export function tagsOf({ project_id: id, organization_id: organization }: ProjectConfig): string[] {
+  return [...(id ? [`project:${id}`] : []), ...(organization ? [`organization:${organization}`] : [])];
+}
+
+function dataEntries(project: Project, config: ProjectConfig, document: ConfigDocument): Entry[] {
+  const train = trainRows(project.rows.rows, project.view);
+  const held = project.rows.rows - train;
+  const file = from(document, "data.train_file");
+  const split = from(document, "data.val_split");
+  return [
+    { path: "dataset.name", value: project.trainFile, source: file },
+    { path: "dataset.rows", value: train, source: project.trainFile },
+    { path: "evalDataset.name", value: held > 0 ? project.trainFile : undefined, source: split },
+    { path: "evalDataset.rows", value: held > 0 ? held : undefined, source: split },
+    {
+      path: "evalEvery",
+      value: held > 0 ? Math.ceil(train / config.data.batch_size) : undefined,
+      source: `once an epoch (${split})`,
+    },
+  ];
+}
+
+function sampledEntries(
+  project: Project,
+  config: ProjectConfig,
+  document: ConfigDocument,
+  model: string,
+): Entry[] {
+  const rollout = config.rollout ?? rolloutDefaults;
+  const algorithm = config.algorithm ?? algorithmDefaults;
+  const isDistill = config.dataset_type === "distill";
+  const reach = factsOf(project.catalogue, model)?.context ?? Infinity;
+  const window = Math.min(rollout.max_context_window, reach);
+  const windowSource = `${from(document, "rollout.max_context_window")}${window < rollout.max_context_window ? `, cut to what ${model} reaches` : ""}`;
+  const mode: ReasoningMode | null = rollout.reasoning_mode;
+  const meaning = reasoningMeaning(mode, factsOf(project.catalogue, model)?.reasoning ?? "none");
+  const isClipped = algorithm.loss_fn === "ppo";
+  const loss = from(document, "algorithm.loss_fn");
+  const { rewards, tools } = project;
+  const toolNames = [...(tools.items?.keys() ?? [])];
+  const servers = rollout.mcp_url === null ? undefined : [rollout.mcp_url].flat();
+  const hasTools = toolNames.length > 0 || servers !== undefined;
+  const at = (key: string) => from(document, key);
+  return [
+    { path: "rollout.promptsPerStep", value: config.data.batch_size, source: at("data.batch_size") },
+    { path: "rollout.samplesPerPrompt", value: config.data.group_size, source: at("data.group_size") },
+    { path: "rollout.maxTokens", value: Math.min(window, MAX_TOKENS), source: windowSource },
+    { path: "rollout.contextTokens", value: window, source: windowSource },
+    { path: "rollout.maxTurns", value: rollout.max_turns, source: at("rollout.max_turns") },
+    {
+      path: "rollout.terminationPolicy",
+      value: rollout.termination_policy,
+      source: at("rollout.termination_policy"),
+    },
+    {
+      path: "rollout.maxToolTokens",
+      value: rollout.max_tool_response ?? undefined,
+      source: at("rollout.max_tool_response"),
+    },
+    {
+      path: "rollout.chatTemplateKwargs",
+      value: templateKwargs(meaning),
+      source: `${at("rollout.reasoning_mode")}${mode === null ? "" : ` (${meaning.kind})`}`,
+    },
+    { path: "algorithm.kind", value: "grpo", source: at("algorithm.adv_estimator") },
+    {
+      path: "algorithm.clipLow",
+      value: isClipped ? 0.2 : 0.999_999,
+      source: isClipped ? loss : `${loss}: not clipped`,
+    },
+    {
+      path: "algorithm.clipHigh",
+      value: isClipped ? 0.2 : 1e6,
+      source: isClipped ? loss : `${loss}: not clipped`,
+    },
+    {
+      path: "algorithm.klCoef",
+      value: algorithm.kl_penalty_coef ?? (isDistill ? 1 : 0.01),
+      source: at("algorithm.kl_penalty_coef"),
+    },
+    { path: "rewards.files", value: isDistill ? undefined : rewards.files, source: "the folder" },
+    {
+      path: "rewards.names",
+      value: isDistill || !rewards.items ? undefined : [...rewards.items.keys()],
+      source: rewards.files.join(", "),
+    },
+    {
+      path: "rewards.timeoutMs",
+      value: isDistill ? undefined : rollout.reward_timeout * 1_000,
+      source: at("rollout.reward_timeout"),
+    },
+    { path: "tools.files", value: toolNames.length > 0 ? tools.files : undefined, source: "the folder" },
+    {
+      path: "tools.names",
+      value: toolNames.length > 0 ? toolNames : undefined,
+      source: tools.files.join(", "),
+    },
+    { path: "tools.servers", value: servers, source: at("rollout.mcp_url") },
+    {
+      path: "tools.timeoutMs",
+      value: hasTools ? Math.min(rollout.tool_timeout * 1_000, 3_600_000) : undefined,
+      source: at("rollout.tool_timeout"),
+    },
+  ];
+}
+
+function trainerEntries(project: Project, config: ProjectConfig, document: ConfigDocument): Entry[] {
+  const { trainer, data } = config;
+  const isSampled = SAMPLED.includes(config.dataset_type);
+  const at = (key: string) => from(document, key);
+  const steps = totalSteps(project.rows.rows, project.view);
+  const stepsSource = `${at("trainer.num_epochs")}: ${trainer.num_epochs} times ${trainRows(project.rows.rows, project.view)} rows in batches of ${data.batch_size}`;
+  const evals = (config.evals ?? []).map(({ eval_id: id, step, name, ...passes }) => ({
+    id,
+    everySteps: step,
+    name: name ?? id.slice(0, 8),
+    ...passes,
+  }));
+  return [
+    ...(isSampled
+      ? []
+      : [
+          { path: "algorithm.kind", value: "sft", source: at("dataset_type") },
+          { path: "algorithm.batchSize", value: data.batch_size, source: at("data.batch_size") },
+        ]),
+    { path: "trainer.steps", value: steps, source: stepsSource },
+    { path: "trainer.learningRate", value: trainer.learning_rate, source: at("trainer.learning_rate") },
+    {
+      path: "trainer.saveEvery",
+      value: trainer.save_step > 0 ? trainer.save_step : undefined,
+      source: at("trainer.save_step"),
+    },
+    { path: "limits.maxCostUsd", value: trainer.max_billing ?? undefined, source: at("trainer.max_billing") },
+    { path: "evals", value: evals.length > 0 ? evals : undefined, source: at("evals") },
+    { path: "engine", value: "onnx", source: "default" },
+    { path: "seed", value: 0, source: "default" },
+  ];
+}
+
+/** The source of every value of a spec, and of nothing else: what nobody set is a default. */
+export function sourcesOf(
+  spec: Readonly<Record<string, unknown>>,
+  known: Readonly<Record<string, string>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    leavesOf(spec).map(([path]) => [path, known[path] ?? nearest(path, known) ?? "default"]),
+  );
+}
+
+/** Values by their dotted path; lists and empty objects are values. */
+export function leavesOf(value: unknown, path = ""): [string, unknown][] {
+  const isBranch =
+    typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0;
+  if (!isBranch) return [[path, value]];
+  return Object.entries(value).flatMap(([key, each]) => leavesOf(each, path === "" ? key : `${path}.${key}`));
+}
+
+/** Hashes and names are of the files around them. */
+function nearest(path: string, known: Readonly<Record<string, string>>): string | undefined {
+  if (/^(eval)?[dD]ataset\./.test(path)) return known["dataset.rows"];
+  return /^(rewards|tools)\.code\./.test(path) ? known[`${path.split(".")[0]}.names`] : undefined;
+}
+
+function put(target: Record<string, unknown>, path: string[], value: unknown): void {
+  const [key = "", ...rest] = path;
+  if (rest.length === 0) target[key] = value;
+  else put((target[key] ??= {}) as Record<string, unknown>, rest, value);
+}
+
+/** A name as runs take them: no control characters, not too long. */
+export function displayable(name: string): string | undefined {
+  const text = name
+    .replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, " ")
+    .trim()
+    .slice(0, 100)
+    .trim();
+  return text === "" ? undefined : text;
+}

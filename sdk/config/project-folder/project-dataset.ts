@@ -1,0 +1,80 @@
+import { basename } from "node:path";
+import { Dataset } from "../../dataset.ts";
+import type { Row } from "../../dataset-rows.ts";
+import type { DatasetRow } from "../../schema/dataset.ts";
+import type { DatasetType } from "./config-schema.ts";
+import { rowJson } from "./row-json.ts";
+import { isObject } from "./row-context.ts";
+
+const NAME = /\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g;
+
+export interface ProjectRowsParams {
+  path: string;
+  kind: DatasetType;
+  /** Rows to leave out at the beginning, and how many to take. Default: all. */
+  skip?: number;
+  take?: number;
+}
+
+/** Rows of train.jsonl as a run takes them: validated before, so that nothing is checked a second time. */
+export class ProjectDataset extends Dataset {
+  readonly #params: ProjectRowsParams;
+
+  constructor(params: ProjectRowsParams) {
+    super({ name: basename(params.path) });
+    this.#params = params;
+  }
+
+  override async *rows(): AsyncIterable<Row> {
+    const { path, skip = 0, take = Infinity } = this.#params;
+    const [{ localFile }, { linesOf, textOf }] = await Promise.all([
+      import("../../datasets/byte-source.ts"),
+      import("../../datasets/text-lines.ts"),
+    ]);
+    let index = 0;
+    for await (const line of linesOf(textOf(localFile(path).read(), path))) {
+      if (line.trim() === "") continue;
+      const json = rowJson(line.replace(/^\uFEFF/, ""));
+      if ("error" in json) continue;
+      if (index >= skip + take) return;
+      if (index++ >= skip) yield json.value as Row;
+    }
+  }
+
+  override async *checked(): AsyncIterable<DatasetRow> {
+    for await (const row of this.rows()) yield formatted(row, this.#params.kind);
+  }
+}
+
+/** Messages with their variables filled in; of sft the last answer is what is learnt. */
+export function formatted(row: Row, kind: DatasetType): DatasetRow {
+  const messages = (row.messages as { role: string; content: unknown }[]).map((message) => ({
+    ...message,
+    content: filled(message.content, row.variables),
+  }));
+  const names = (value: unknown) => (Array.isArray(value) ? (value as string[]) : undefined);
+  const rewards = kind === "rl" ? names(row.rewards) : undefined;
+  const tools = kind === "rl" ? names(row.tools) : undefined;
+  const own = { ...(rewards && { rewards }), ...(tools && { tools }), row };
+  if (kind !== "sft") return { prompt: messages, ...own };
+  const answer = messages.at(-1)?.content;
+  return { prompt: messages.slice(0, -1), completion: typeof answer === "string" ? answer : "", ...own };
+}
+
+/** `$name` and `${name}` become what `variables` say; everything else stays, `$$` and unknown names included. */
+export function filled(content: unknown, variables: unknown): unknown {
+  if (!isObject(variables)) return content;
+  if (Array.isArray(content))
+    return content.map((part: unknown) =>
+      isObject(part) && typeof part.text === "string"
+        ? { ...part, text: filled(part.text, variables) }
+        : part,
+    );
+  if (typeof content !== "string") return content;
+  return content.replace(NAME, (written, braced?: string, plain?: string) => {
+    const name = braced ?? plain ?? "";
+    if (!Object.hasOwn(variables, name)) return written;
+    const value = variables[name];
+    return typeof value === "string" ? value : JSON.stringify(value);
+  });
+}

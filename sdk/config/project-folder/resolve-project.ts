@@ -1,0 +1,63 @@
+import { resolve } from "node:path";
+import { located } from "./config-document.ts";
+import type { ProjectConfig } from "./config-schema.ts";
+import { embeddedIgnores, embeddedLimits } from "./embedded-engine.ts";
+import { type Finding, hasErrors } from "./finding.ts";
+import { applyOverrides } from "./overrides.ts";
+import { type Plan, planOf } from "./plan.ts";
+import { type Project, readProject } from "./project.ts";
+import { substitute, type Substitutes, withLocalModel } from "./substitute.ts";
+
+export interface ResolveProjectParams extends Substitutes {
+  /** `key=value`, over what config.yml says. */
+  overrides?: readonly string[];
+  environment?: Readonly<Record<string, string | undefined>>;
+  signal?: AbortSignal | undefined;
+}
+
+/** One run of a project: of a list of models there is one for each. */
+export interface ProjectRun {
+  model: string;
+  plan: Plan;
+  /** Why this home's engine cannot run it; empty where it can. */
+  limits: Finding[];
+}
+
+export interface ResolvedProject {
+  /** Absent where there is an error among the findings. */
+  project?: Project & { config: ProjectConfig };
+  runs: ProjectRun[];
+  findings: Finding[];
+}
+
+/**
+ * Reads a project folder and resolves it to runs, one for each model.
+ *
+ * @example
+ * const { runs, findings } = await resolveProject("my-project", { model: "spotter/nano" });
+ */
+export async function resolveProject(
+  dir: string,
+  params: ResolveProjectParams = {},
+): Promise<ResolvedProject> {
+  const { overrides = [], environment, signal } = params;
+  const project = await readProject(dir, {
+    environment,
+    signal,
+    change: (document, catalogue) => {
+      const findings = applyOverrides(document, overrides);
+      const substitutes = withLocalModel(resolve(dir), params);
+      return [...findings, ...substitute(document, catalogue, substitutes)];
+    },
+  });
+  if (!("folder" in project)) return { runs: [], findings: project.findings };
+  const { config, document, findings } = project;
+  if (!config || !document || hasErrors(findings)) return { runs: [], findings };
+  const ignored = embeddedIgnores(project).map((remark) => located(document, remark));
+  const runs = [config.model.path].flat().map((model) => ({
+    model,
+    plan: planOf(project, config, document, model),
+    limits: embeddedLimits(config, project, model).map((remark) => located(document, remark)),
+  }));
+  return { project: { ...project, config }, runs, findings: [...findings, ...ignored] };
+}

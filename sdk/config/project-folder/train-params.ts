@@ -1,0 +1,67 @@
+import { join, resolve } from "node:path";
+import { recipes } from "../../recipe.ts";
+import type { TrainConfigParams } from "../../train-config.ts";
+import type { ProjectConfig } from "./config-schema.ts";
+import type { Plan } from "./plan.ts";
+import { ProjectDataset } from "./project-dataset.ts";
+import type { Project } from "./project.ts";
+import { trainRows } from "./size-rules.ts";
+
+/** The parts of a plan's spec that go on as they are. */
+interface PlanSpec {
+  name?: string;
+  tags?: string[];
+  model: { name: string };
+  adapter: { kind: "lora"; rank: number; alpha: number };
+  rollout: Record<string, unknown>;
+  algorithm: { kind: string; clipLow: number; clipHigh: number; klCoef: number; batchSize: number };
+  trainer: { steps: number; learningRate: number; saveEvery?: number };
+  rewards?: { files: string[]; timeoutMs: number };
+  tools?: { files: string[]; timeoutMs: number };
+  limits?: { maxCostUsd?: number };
+  evalEvery?: number;
+  seed: number;
+}
+
+/** A plan as the training that a script would describe; only for what the embedded engine can do. */
+export function trainParams(
+  project: Project & { config: ProjectConfig },
+  plan: Plan,
+  secrets: readonly string[] = [],
+): TrainConfigParams {
+  const spec = plan.spec as unknown as PlanSpec;
+  const { folder, config, rows } = project;
+  const path = resolve(folder, project.trainFile);
+  const take = trainRows(rows.rows, project.view);
+  const kind = config.dataset_type;
+  const [rewards] = spec.rewards?.files ?? [];
+  const [tools] = spec.tools?.files ?? [];
+  return {
+    model: spec.model.name,
+    dataset: new ProjectDataset({ path, kind, take }),
+    ...(take < rows.rows && {
+      evalDataset: new ProjectDataset({ path, kind, skip: take }),
+      allowOverlap: true,
+    }),
+    recipe: recipeOf(spec),
+    ...(rewards && { rewards: { file: join(folder, rewards), timeoutMs: spec.rewards?.timeoutMs } }),
+    ...(tools && { tools: { file: join(folder, tools), timeoutMs: spec.tools?.timeoutMs } }),
+    adapter: spec.adapter,
+    ...(spec.name !== undefined && { name: spec.name }),
+    tags: spec.tags ?? [],
+    ...(spec.limits && { limits: spec.limits }),
+    secrets: [...secrets],
+    seed: spec.seed,
+  };
+}
+
+function recipeOf(spec: PlanSpec): TrainConfigParams["recipe"] {
+  const { steps, learningRate, saveEvery } = spec.trainer;
+  const shared = { steps, learningRate, ...(saveEvery !== undefined && { saveEvery }) };
+  if (spec.algorithm.kind === "sft") {
+    const evalEvery = spec.evalEvery === undefined ? {} : { evalEvery: spec.evalEvery };
+    return recipes.sft({ ...shared, ...evalEvery, batchSize: spec.algorithm.batchSize });
+  }
+  const { clipLow, clipHigh, klCoef } = spec.algorithm;
+  return recipes.grpo({ ...shared, ...spec.rollout, clipLow, clipHigh, klCoef });
+}
