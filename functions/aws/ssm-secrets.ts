@@ -3,6 +3,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Secrets } from "../ports/secrets.ts";
 import { createRedactor, type Redactor } from "../secrets/redactor.ts";
 import { checkSecretName, isSecretName, missingSecret } from "../secrets/secret-name.ts";
+import { isRecent } from "./recent.ts";
 import { ParameterStore, type ParameterStoreOptions } from "./ssm-secrets/parameter-store.ts";
 
 interface SsmSecretsOptions extends ParameterStoreOptions {
@@ -82,7 +83,7 @@ export class SsmSecrets implements Secrets {
    */
   async learn(): Promise<void> {
     const atMs = this.#clock.now();
-    if (this.#learned === undefined || atMs - this.#learned.atMs >= LEARN_EVERY_MS) {
+    if (this.#learned === undefined || !isRecent(this.#learned.atMs, atMs, LEARN_EVERY_MS)) {
       const done = this.#learnAll();
       const learned = { atMs, done };
       this.#learned = learned;
@@ -117,7 +118,7 @@ export class SsmSecrets implements Secrets {
 
   #isFresh(name: string): boolean {
     const cached = this.#cached.get(name);
-    return cached !== undefined && this.#clock.now() - cached.atMs < FRESH_MS;
+    return cached !== undefined && isRecent(cached.atMs, this.#clock.now(), FRESH_MS);
   }
 
   /** Who asks while an answer is on its way shares it. What is missing, or failed, is asked for again. */

@@ -5,6 +5,7 @@ import { sweepIsolates, type IsolateSweepMemory } from "../aws/aws-deps/isolate-
 import { containers, type ContainerSettings } from "../aws/aws-deps/containers.ts";
 import { secrets } from "../aws/aws-deps/secrets.ts";
 import { store } from "../aws/aws-deps/store.ts";
+import { isRecent } from "../aws/recent.ts";
 import { runSweep } from "../aws/sweep/run-sweep.ts";
 import type { Control } from "../control.ts";
 import { createReconciler, type Reconciler, type ReconcilerMemory } from "../reconciler/reconciler.ts";
@@ -115,8 +116,7 @@ async function reconcile(
 
 async function sweep(control: Control, cluster: string, sweptAtMs: number): Promise<number> {
   const nowMs = control.clock.now();
-  // A clock that was set back must not put it off for long.
-  if (running === undefined || Math.abs(nowMs - sweptAtMs) < SWEEP_EVERY_MS) return sweptAtMs;
+  if (running === undefined || isRecent(sweptAtMs, nowMs, SWEEP_EVERY_MS)) return sweptAtMs;
   try {
     const { store, clock, log } = control;
     const actions = await runSweep({ containers: running, apis: awsApis({}), cluster, store, clock, log });

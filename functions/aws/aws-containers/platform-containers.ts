@@ -2,6 +2,7 @@ import { SpotterError } from "../../../sdk/schema/errors.ts";
 import type { Clock, Log } from "../../ports/clock.ts";
 import type { ContainerReason, ContainerSpec, ContainerState } from "../../ports/containers.ts";
 import type { AwsApis } from "./apis.ts";
+import { isRecent } from "../recent.ts";
 import { isForNow } from "./call-errors.ts";
 import { lastLines } from "./job-log.ts";
 import { checkJobId } from "./names.ts";
@@ -40,7 +41,7 @@ export class PlatformContainers<V extends View> {
   readonly #options: PlatformOptions;
   readonly #sightings: Sightings<V>;
   readonly #launching = new Map<string, Promise<void>>();
-  readonly #refused = new Map<string, { untilMs: number; why: string; reason: ContainerReason }>();
+  readonly #refused = new Map<string, { atMs: number; why: string; reason: ContainerReason }>();
   readonly #tails = new Map<string, string[]>();
   readonly #brokenInstances = new Set<string>();
   readonly #watchers = new Set<() => void>();
@@ -98,7 +99,7 @@ export class PlatformContainers<V extends View> {
   }
 
   #waits(jobId: string, why: string, reason: ContainerReason): void {
-    this.#refused.set(jobId, { untilMs: this.#now + REFUSED_MS, why, reason });
+    this.#refused.set(jobId, { atMs: this.#now, why, reason });
   }
 
   /** A storm of throttling, or a service that is away, is no fault of the job: it waits, and is launched again. */
@@ -122,7 +123,7 @@ export class PlatformContainers<V extends View> {
     const view = await this.#current(jobId);
     if (view !== undefined) return await this.#platform.state(view, await this.#tailOfEnded(view));
     const refused = this.#refused.get(jobId);
-    if (refused === undefined || refused.untilMs <= this.#now) return { state: "unknown" };
+    if (refused === undefined || !isRecent(refused.atMs, this.#now, REFUSED_MS)) return { state: "unknown" };
     return { state: "waiting", reason: refused.reason, detail: refused.why };
   }
 
@@ -142,7 +143,7 @@ export class PlatformContainers<V extends View> {
   /** Lists and looks at everything, once for all who ask at about the same time. */
   async #refresh(): Promise<void> {
     const nowMs = this.#now;
-    if (this.#listed === undefined || nowMs - this.#listed.atMs >= this.#freshMs) {
+    if (this.#listed === undefined || !isRecent(this.#listed.atMs, nowMs, this.#freshMs)) {
       const done = this.#listAll();
       this.#listed = { atMs: nowMs, done };
       done.catch(() => (this.#listed = undefined));
@@ -266,7 +267,7 @@ export class PlatformContainers<V extends View> {
   }
 
   #isFresh(id: string): boolean {
-    return this.#sightings.isFresh(id, this.#now - this.#freshMs + 1);
+    return this.#sightings.isFresh(id, this.#now, this.#freshMs);
   }
 
   /** Until the time is over, or an event comes. */

@@ -1,3 +1,4 @@
+import { isRecent } from "../recent.ts";
 import type { StartedFor } from "./names.ts";
 
 /** What both services have in common about something that was started. */
@@ -59,9 +60,9 @@ export class Sightings<V extends View> {
     return view !== undefined && this.#isOver(view);
   }
 
-  /** Seen since `sinceMs`, or over for good. */
-  isFresh(id: string, sinceMs: number): boolean {
-    return this.isOver(id) || (this.#seen.get(id)?.atMs ?? -Infinity) >= sinceMs;
+  /** Seen within the last `ms`, or over for good. */
+  isFresh(id: string, nowMs: number, ms: number): boolean {
+    return this.isOver(id) || isRecent(this.#seen.get(id)?.atMs ?? -Infinity, nowMs, ms);
   }
 
   forget(id: string): void {

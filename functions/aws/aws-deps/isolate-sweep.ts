@@ -1,5 +1,6 @@
 import type { Clock, Log } from "../../ports/clock.ts";
 import { sweepUnused } from "../lambda-isolates/sweep.ts";
+import { isRecent } from "../recent.ts";
 import { loadClient } from "../load-client.ts";
 
 const HOUR_MS = 3_600_000;
@@ -27,9 +28,7 @@ export async function sweepIsolates(
   memory: IsolateSweepMemory | undefined,
 ): Promise<IsolateSweepMemory> {
   const nowMs = clock.now();
-  const sinceMs = nowMs - (memory?.atMs ?? -Infinity);
-  // A clock that was set back must not put it off for long.
-  if (memory !== undefined && sinceMs >= 0 && sinceMs < HOUR_MS) return memory;
+  if (memory !== undefined && isRecent(memory.atMs, nowMs, HOUR_MS)) return memory;
   try {
     const { LambdaClient } = await loadClient(
       "@aws-sdk/client-lambda",

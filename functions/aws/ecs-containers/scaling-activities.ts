@@ -1,6 +1,7 @@
 import type { Activity } from "@aws-sdk/client-auto-scaling";
 import type { Clock } from "../../ports/clock.ts";
 import type { AutoScalingApi } from "../aws-containers/apis.ts";
+import { isRecent } from "../recent.ts";
 
 const KEPT_MS = 30_000;
 const RECENT = 10;
@@ -40,7 +41,7 @@ export class ScalingReasons {
   async #activities(group: string): Promise<Activity[]> {
     const nowMs = this.#clock.now();
     const known = this.#known.get(group);
-    if (known !== undefined && nowMs - known.atMs < KEPT_MS) return known.activities;
+    if (known !== undefined && isRecent(known.atMs, nowMs, KEPT_MS)) return known.activities;
     const api = await this.#api();
     const answer = await api.describeScalingActivities({ AutoScalingGroupName: group, MaxRecords: RECENT });
     const activities = answer.Activities ?? [];

@@ -87,6 +87,15 @@ describe("a value read a moment ago", () => {
     expect(await secrets.resolve(["A"])).toEqual({ A: "value-2" });
   });
 
+  it("is asked for again where the clock was set back", async () => {
+    clock.advance(86_400_000);
+    await secrets.set("A", "value-1");
+    await secrets.resolve(["A"]);
+    await another().set("A", "value-2");
+    clock.advance(-3_600_000);
+    expect(await secrets.resolve(["A"])).toEqual({ A: "value-2" });
+  });
+
   it("is shared by those who ask at the same time", async () => {
     await secrets.set("A", "value-a");
     const values = await Promise.all(Array.from({ length: 50 }, () => secrets.resolve(["A"])));
