@@ -18,6 +18,7 @@ import {
 import { createHash } from "node:crypto";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
+import { bundleConfig } from "./bundle-config.mjs";
 import { bundleSdk } from "./bundle-sdk.mjs";
 
 const root = join(import.meta.dirname, "..");
@@ -46,6 +47,7 @@ try {
   );
   if (tsc.status !== 0) process.exit(tsc.status ?? 1);
   await bundleSdk(fresh);
+  await bundleConfig(fresh);
   await bundlePages();
   cpSync(join(root, "engine", "models"), join(fresh, "engine", "models"), { recursive: true });
   writeFileSync(join(fresh, ".built"), fingerprint);

@@ -2,6 +2,7 @@
 // Runs under any Node 18 or newer: it only decides which Node the command line itself runs under.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import * as nodeModule from "node:module";
 import { fileURLToPath } from "node:url";
 
 const OLDEST = [22, 19];
@@ -17,6 +18,8 @@ if (isNewEnough) {
       process.exit(0);
     });
   }
+  // Compiled once, loaded by every later command; Node keeps it among its temporary files.
+  nodeModule.enableCompileCache?.();
   const { main } = await import("./main.ts");
   process.exitCode = await main(process.argv.slice(2));
 } else {

@@ -1,5 +1,4 @@
-import { CommanderError } from "commander";
-import { SpotterError } from "../schema/errors.ts";
+import type { SpotterError } from "../schema/errors.ts";
 import { createContext, printJson, type CliContext, type CliStreams } from "./context.ts";
 import { readHidden } from "./read-hidden.ts";
 import { runRaw } from "./commands/rl-words.ts";
@@ -38,7 +37,7 @@ export async function main(words: readonly string[], streams: Partial<CliStreams
   } catch (error) {
     if (context.signal.aborted) return INTERRUPTED;
     if (error instanceof Told) return error.exitCode;
-    return report(context, error, args.includes("--json"));
+    return await report(context, error, args.includes("--json"));
   } finally {
     process.removeListener("SIGINT", onInterrupt);
   }
@@ -50,7 +49,10 @@ function argumentsOf(words: readonly string[]): readonly string[] {
   return words[0] === "help" && words.length > 1 ? [...words.slice(1), "--help"] : words;
 }
 
-function report(context: CliContext, error: unknown, isJson: boolean): number {
+async function report(context: CliContext, error: unknown, isJson: boolean): Promise<number> {
+  // Not at the top: most commands are over before they are needed.
+  const { CommanderError } = await import("commander");
+  const { SpotterError } = await import("../schema/errors.ts");
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return DONE;
     // A noun alone: its help is on standard error already.

@@ -163,7 +163,8 @@ function validated(
   found: Findings,
   isWhole: boolean,
 ): Layer | undefined {
-  const result = schema.safeParse(value);
+  // Compiling a parser takes longer than the one or two trees that it would see.
+  const result = schema.safeParse(value, { jitless: true });
   if (result.success) return { value: result.data, origins };
   for (const report of refusals(result.error, value, schema)) {
     const place = placeOf(report, origins);
