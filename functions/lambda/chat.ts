@@ -2,6 +2,7 @@ import { blobs } from "../aws/aws-deps/blobs.ts";
 import { secrets } from "../aws/aws-deps/secrets.ts";
 import { store } from "../aws/aws-deps/store.ts";
 import type { Control } from "../control.ts";
+import { CLOUDFRONT_HOLDS } from "../gateway/hold.ts";
 import { gatewayRoutes } from "../gateway/routes.ts";
 import { createUpstreams } from "../gateway/upstream.ts";
 import type { Route } from "../http/route.ts";
@@ -24,6 +25,7 @@ let begunAtMs = 0;
 export const handler = streamingFunction({
   routes,
   adapters: { blobs, secrets, store },
+  holds: CLOUDFRONT_HOLDS,
   // This function is one of the gateways while it answers: what it has to do is written down for the scaler.
   beforeEach: async (control) => {
     begunAtMs = control.clock.now();

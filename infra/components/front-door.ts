@@ -19,7 +19,7 @@ const SECRET_HEADER = "x-spotter-origin";
 const CACHING_DISABLED = "4135ea2d-6df8-44a3-9df3-4b5a84be39ad";
 const ALL_BUT_HOST = "b689b0a8-53d0-40ab-baf2-68738e2966ac";
 const METHODS = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"];
-/** The longest silence of an origin: a cold start is held for as long, see functions/gateway/hold.ts. */
+/** The longest silence of what carries chats: a cold start is held for almost as long, see functions/gateway/hold.ts. */
 const GATEWAY_SILENCE_S = 120;
 const FUNCTION_SILENCE_S = 60;
 /** Zone of every distribution. */
@@ -133,7 +133,7 @@ function originsOf({
     originId: name,
     domainName: pulumi.output(url).apply((text) => new URL(text).host),
     customHeaders,
-    customOriginConfig: originConfig("https-only", FUNCTION_SILENCE_S),
+    customOriginConfig: originConfig("https-only", name === "chat" ? GATEWAY_SILENCE_S : FUNCTION_SILENCE_S),
   }));
   if (gateway === undefined) return ofFunctions;
   const { domainName, usesTls } = gateway;

@@ -193,7 +193,8 @@ function containerOf({ program, variables, secretArn, group, region }: Container
     user: "node",
     command: nodeCommand(),
     environment: [
-      ...programVariables(program, { network: "" }),
+      // Nobody has to be told where it is: the balancer finds it.
+      ...programVariables(program, { network: "" }).filter(({ value }) => value !== ""),
       ...own.map(([name, value]) => ({ name, value })),
     ],
     // Not among the variables: whoever may read task definitions would read it, too.

@@ -232,5 +232,9 @@ it("has no gateway behind it where chats are a function", async () => {
   expect(distribution.origins.map(({ originId }) => originId)).toContain("chat");
   const chat = distribution.orderedCacheBehaviors.find((each) => each["pathPattern"] === "/v1*");
   expect(chat?.["targetOriginId"]).toBe("chat");
+  const silenceS = distribution.origins.find(({ originId }) => originId === "chat")?.customOriginConfig[
+    "originReadTimeout"
+  ];
+  expect(Number(silenceS) * 1000).toBeGreaterThan(CLOUDFRONT_HOLDS.jsonMs);
   expect(FUNCTIONS.chat.timeoutS).toBe(900);
 });

@@ -1,6 +1,7 @@
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import { openPorts, type AwsAdapters, type OpenOptions } from "../../aws/aws-deps/open.ts";
 import type { Settings } from "../../aws/aws-deps/adapter.ts";
+import type { Holds } from "../../gateway/hold.ts";
 import { createControl, type Control, type ControlOptions } from "../../control.ts";
 
 /** The control plane of one function, which lives from its cold start to its end. */
@@ -20,6 +21,8 @@ export interface PlaneParams {
   wake?: Partial<Pick<ControlOptions, "wake" | "wakeWebhooks">>;
   /** Keeps text of containers or user code: what is secret in it must be known first. */
   keepsText?: boolean;
+  /** How long requests are held for a replica. Default: as where nothing is in front that gives up. */
+  holds?: Holds;
   /** What must be done before each event. */
   beforeEach?: (control: Control) => Promise<void>;
   /** What else must be done before the function stands still. */
@@ -35,6 +38,7 @@ export function planeOf({
   probe,
   wake,
   keepsText,
+  holds,
   beforeEach,
   afterEach,
 }: PlaneParams): (environment?: OpenOptions["environment"]) => Plane {
@@ -42,7 +46,8 @@ export function planeOf({
   return (environment = process.env) => (plane ??= open(environment));
 
   function open(environment: OpenOptions["environment"]): Plane {
-    const deps = openPorts(adapters, { environment, readsAtUse: true });
+    const opened = openPorts(adapters, { environment, readsAtUse: true });
+    const deps = { ...opened, config: { ...opened.config, ...(holds && { holds }) } };
     const control = createControl(deps, {
       wake: () => deps.shared.wake("reconciler"),
       wakeWebhooks: () => deps.shared.wake("webhooks"),
