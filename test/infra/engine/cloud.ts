@@ -64,7 +64,10 @@ const MAKERS: Record<string, Maker> = {
     name: given,
     arn: arn("autoscaling", `autoScalingGroup:0123:autoScalingGroupName/${given}`),
   }),
-  "aws:batch/computeEnvironment:ComputeEnvironment": byArn("batch", "compute-environment/"),
+  "aws:batch/computeEnvironment:ComputeEnvironment": (named) => ({
+    ...byArn("batch", "compute-environment/")(named),
+    ecsClusterArn: named.arn("ecs", `cluster/AWSBatch-${named.given}-0123`),
+  }),
   "aws:batch/jobDefinition:JobDefinition": byArn("batch", "job-definition/", ":1"),
   "aws:batch/jobQueue:JobQueue": byArn("batch", "job-queue/"),
   "aws:cloudfront/distribution:Distribution": ({ made }) => ({
@@ -73,10 +76,21 @@ const MAKERS: Record<string, Maker> = {
     domainName: "d111111abcdef8.cloudfront.net",
     hostedZoneId: "Z2FDTNDATAQYW2",
   }),
+  "aws:cloudfront/function:Function": ({ given }) => ({
+    id: given,
+    name: given,
+    arn: `arn:aws:cloudfront::${ACCOUNT}:function/${given}`,
+  }),
   "aws:cloudwatch/eventRule:EventRule": byName("events", "rule/"),
   "aws:cloudwatch/logGroup:LogGroup": byName("logs", "log-group:"),
   "aws:cloudwatch/metricAlarm:MetricAlarm": byName("cloudwatch", "alarm:"),
   "aws:dynamodb/table:Table": byName("dynamodb", "table/"),
+  "aws:ec2/egressOnlyInternetGateway:EgressOnlyInternetGateway": byId(
+    "eigw-",
+    "egress-only-internet-gateway",
+  ),
+  "aws:ec2/eip:Eip": byId("eipalloc-", "elastic-ip"),
+  "aws:ec2/natGateway:NatGateway": byId("nat-", "natgateway"),
   "aws:ec2/internetGateway:InternetGateway": byId("igw-", "internet-gateway"),
   "aws:ec2/launchTemplate:LaunchTemplate": ({ given, made, arn }) => ({
     id: made("lt-"),
@@ -144,6 +158,10 @@ const MAKERS: Record<string, Maker> = {
     bucketRegionalDomainName: `${given}.s3.${REGION}.amazonaws.com`,
   }),
   "aws:sns/topic:Topic": byArn("sns", ""),
+  "aws:ssm/parameter:Parameter": ({ inputs, arn }) => {
+    const name = String(inputs["name"]);
+    return { id: name, arn: arn("ssm", `parameter${name}`), version: 1 };
+  },
   "random:index/randomPassword:RandomPassword": ({ inputs }) => ({
     id: "none",
     result: "not-so-random-".repeat(10).slice(0, Number(inputs["length"])),
