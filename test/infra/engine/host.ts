@@ -36,15 +36,7 @@ export interface HostReport extends Recording {
  */
 export async function runUnderHost(options: HostOptions = {}): Promise<HostReport> {
   const { stack = "test", preview = false, config = {} } = options;
-  const {
-    name: project,
-    main,
-    runtime,
-  } = parse(readFileSync(join(ROOT, "Pulumi.yaml"), "utf8")) as {
-    name: string;
-    main: string;
-    runtime: { options: { typescript: boolean } };
-  };
+  const { name: project, main, runtime, ...committed } = projectFile();
   const monitor = new StandInMonitor({ stack, project, preview, cloud });
   const engine = new StandInEngine();
   const server = new grpc.Server({ "grpc.max_receive_message_length": -1 });
@@ -76,7 +68,7 @@ export async function runUnderHost(options: HostOptions = {}): Promise<HostRepor
         basename(main),
       ],
       {
-        PULUMI_CONFIG: JSON.stringify({ "aws:region": "eu-central-1", ...config }),
+        PULUMI_CONFIG: JSON.stringify({ ...committed.config, "aws:region": "eu-central-1", ...config }),
         PULUMI_NODEJS_TYPESCRIPT: String(runtime.options.typescript),
       },
     );
@@ -84,6 +76,20 @@ export async function runUnderHost(options: HostOptions = {}): Promise<HostRepor
   } finally {
     server.forceShutdown();
   }
+}
+
+/** Pulumi.yaml, with its defaults as Pulumi hands them to the program: those that are not text as JSON. */
+function projectFile() {
+  const file = parse(readFileSync(join(ROOT, "Pulumi.yaml"), "utf8")) as {
+    name: string;
+    main: string;
+    runtime: { options: { typescript: boolean } };
+    config: Record<string, { default?: unknown }>;
+  };
+  const defaults = Object.entries(file.config)
+    .filter(([, setting]) => setting.default !== undefined)
+    .map(([key, { default: value }]) => [key, typeof value === "string" ? value : JSON.stringify(value)]);
+  return { ...file, config: Object.fromEntries(defaults) as Record<string, string> };
 }
 
 async function runProcess(options: string[], environment: Record<string, string>) {
