@@ -2,10 +2,11 @@
 # Ends a GPU host that costs money for nothing. A timer calls this each minute, so it works whether or not the control
 # plane, the agent of ECS or the network do. Ends it when it has had no work for IDLE_MINUTES (0: somebody else sees
 # to that), has lived for MAX_HOURS, or has not reached AWS for UNREACHABLE_MINUTES: nobody could stop it then.
-# The rest of its environment: REGION, CLUSTER (empty: of Batch), STATE (a folder that is gone after a restart).
+# The rest of its environment: REGION, CLUSTER (empty: of Batch), STATE (a folder that is gone after a restart), UPTIME
+# (a file that begins with the seconds since then: a clock may be set, and must not end anything).
 set -u
 mkdir -p "$STATE"
-now=$(date +%s)
+now=$(cut --delimiter=. --fields=1 "$UPTIME")
 
 since() { # seconds since FILE was marked; the first call marks it
   [ -f "$STATE/$1" ] || echo "$now" >"$STATE/$1"
@@ -72,13 +73,12 @@ end() {
   shutdown --poweroff now
 }
 
-age=$(since born)
 since busy >/dev/null
 since reached >/dev/null
 if is_busy; then mark busy; fi
 if is_reached; then mark reached; fi
 
-if [ "$age" -ge $((MAX_HOURS * 3600)) ]; then
+if [ "$now" -ge $((MAX_HOURS * 3600)) ]; then
   end "it is $MAX_HOURS hours old"
 elif [ "$(since reached)" -ge $((UNREACHABLE_MINUTES * 60)) ]; then
   end "AWS has not answered for $UNREACHABLE_MINUTES minutes"

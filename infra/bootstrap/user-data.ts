@@ -40,7 +40,8 @@ export function userData(params: HostParams): string {
 }
 
 function agent(cluster: string): string {
-  return file("/etc/ecs/ecs.config", [
+  // Added to: the image has settings of its own.
+  return file(">/etc/ecs/ecs.config", [
     `ECS_CLUSTER=${cluster}`,
     "ECS_ENABLE_GPU_SUPPORT=true",
     // Two minutes before spot takes it back, nothing new is placed here.
@@ -58,6 +59,7 @@ function guard({ region, cluster, idleMinutes, maxHours }: HostParams): string {
     `MAX_HOURS=${maxHours}`,
     `UNREACHABLE_MINUTES=${UNREACHABLE_MINUTES}`,
     "STATE=/run/spotter-guard",
+    "UPTIME=/proc/uptime",
   ];
   const service = [
     "[Service]",
@@ -75,6 +77,7 @@ function guard({ region, cluster, idleMinutes, maxHours }: HostParams): string {
       "[Timer]",
       "OnBootSec=60",
       "OnUnitActiveSec=60",
+      "AccuracySec=5",
       "[Install]",
       "WantedBy=timers.target",
     ]),

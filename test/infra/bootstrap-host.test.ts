@@ -14,7 +14,6 @@ const ARN = "arn:aws:ecs:eu-central-1:123456789012:container-instance/test/0123"
 
 /** The host around the guard: each program notes its call and answers from a file of its name. */
 const PROGRAMS: Record<string, string> = {
-  date: "echo $CLOCK",
   docker: 'if [ "$1" = ps ]; then cat containers; else note "$@"; fi',
   shutdown: 'note "$@"',
   aws: 'note "$@"; case "$*" in *"$(cat refused)"*) exit 255;; esac',
@@ -28,10 +27,10 @@ const PROGRAMS: Record<string, string> = {
 };
 
 let host: string;
-let clock = 0;
+let upSeconds = 0;
 beforeEach(() => {
   host = mkdtempSync(join(root, "host-"));
-  clock = 1_000_000;
+  upSeconds = 60;
   mkdirSync(join(host, "bin"));
   for (const [name, body] of Object.entries(PROGRAMS)) {
     const text = ["#!/bin/bash", `cd ${host}`, `note() { echo ${name} "$@" >>calls; }`, body, ""].join("\n");
@@ -46,13 +45,14 @@ function set(files: Record<string, string>): void {
 
 /** One call of the timer, some minutes later; what it did. */
 function after(minutes: number, environment: Record<string, string> = {}): string[] {
-  clock += minutes * 60;
+  upSeconds += minutes * 60;
+  set({ uptime: `${upSeconds}.52 ${2 * upSeconds}.10\n` });
   rmSync(join(host, "calls"), { force: true });
   const { status, stderr } = spawnSync("bash", [GUARD], {
     encoding: "utf8",
     env: {
       PATH: `${join(host, "bin")}:${process.env["PATH"] ?? ""}`,
-      CLOCK: String(clock),
+      UPTIME: join(host, "uptime"),
       STATE: join(host, "state"),
       REGION: "eu-central-1",
       CLUSTER: "test",
@@ -114,7 +114,7 @@ describe("a GPU host", () => {
     set({ containers: "0123abc\n4567def\n" });
     after(0);
     expect(after(23 * 60)).toEqual([]);
-    expect(after(60)).toEqual([
+    expect(after(59)).toEqual([
       `${DRAIN} DRAINING`,
       "docker stop --time 120 0123abc 4567def",
       `${LEAVE} --should-decrement-desired-capacity`,
