@@ -3,7 +3,7 @@
  * infra/bootstrap fetches our own programs when a container starts.
  */
 export const IMAGES = {
-  /** `node:24-bookworm-slim`, for x64 and ARM, from the mirror of Docker's own images that AWS keeps. */
+  /** `node:24.21.0-bookworm-slim`, for x64 and ARM, from the mirror of Docker's own images that AWS keeps. */
   node: "public.ecr.aws/docker/library/node@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20",
 } as const;
 

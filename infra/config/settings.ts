@@ -83,7 +83,8 @@ export const SETTINGS = z.strictObject({
     }),
   maxInstances: whole(1, 1000).default(2).meta({
     type: "integer",
-    description: "Most instances of a GPU class that does not say its own.",
+    description:
+      "Most instances of a GPU class that does not say its own: so many for replicas and for runs each, spot apart.",
     monthly: NOTHING,
   }),
   spot: z.boolean().default(true).meta({

@@ -116,6 +116,7 @@ describe("a wrong setting", () => {
     ["gpuClasses", '["L4:1","L4:2"]', "gpuClasses[1] must be one of T4:1,", "did you mean L4:"],
     ["gpuClasses", '["L4:1=none"]', '"none" is no number of instances', "--path 'spotter:gpuClasses[0]'"],
     ["gpuClasses", '["L4:1","L4:1=4"]', "gpuClasses[1] L4:1 is there twice", "pulumi config set"],
+    ["gpuClasses", '["L4:1",4]', "gpuClasses[1] Invalid input: expected string", "pulumi config set --path"],
     ["gpuClasses", "L4:1", '"L4:1" is no list', "pulumi config set --path 'spotter:gpuClasses[0]' L4:1"],
     ["multiNode", "L4:1=2", "must be one of T4:4, T4:8,", "pulumi config set spotter:multiNode"],
     ["multiNode", "H100:8=1", "2 to 64; write H100:8=2", "pulumi config set spotter:multiNode"],
