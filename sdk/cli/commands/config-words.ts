@@ -5,7 +5,7 @@ import { type CliContext, print, printJson } from "../context.ts";
 import { diffConfigurations } from "./config-diff.ts";
 import { explainConfiguration } from "./config-explain.ts";
 
-export type ConfigVerb = "explain" | "diff" | "schema";
+export type ConfigVerb = "explain" | "diff" | "schema" | "migrate";
 
 /** Runs `spotter config VERB …`: its words are those of an entrypoint, with a few of its own before them. */
 export async function runConfig(
@@ -21,6 +21,11 @@ export async function runConfig(
       return explainConfiguration(context, name, words, isJson);
     case "diff":
       return diffConfigurations(context, name, words, isJson);
+    case "migrate": {
+      // Only it needs the other version's names.
+      const { migrateConfiguration } = await import("./config-migrate.ts");
+      return migrateConfiguration(context, name, words, isJson);
+    }
     case "schema":
       return printSchema(context, name, isJson);
   }

@@ -37,6 +37,12 @@ export function configCommand(context: CliContext): Command {
       "spotter config schema rl > rl.schema.json",
       { entrypoint: ENTRYPOINT },
     ),
+    verb(
+      "migrate <entrypoint> <files...>",
+      "Rewrite a configuration for prime-rl's other pinned version, and tell what that one cannot say",
+      ["spotter config migrate rl rl.toml --to head", "spotter config migrate rl rl.json --to seed"],
+      { entrypoint: ENTRYPOINT, files: "TOML, JSON or YAML" },
+    ).option("--to <version>", "head: main at 559b44772; seed: b02169f19, whose names Spotter takes"),
   ];
   for (const each of verbs) {
     each.allowUnknownOption().action(async (_entrypoint: string, ...rest: unknown[]) => {
@@ -44,5 +50,5 @@ export function configCommand(context: CliContext): Command {
       await runRaw(context, ["config", command.name(), ...command.args]);
     });
   }
-  return noun("config", "Explain and compare configurations in prime-rl's form", verbs);
+  return noun("config", "Explain, compare and migrate configurations in prime-rl's form", verbs);
 }

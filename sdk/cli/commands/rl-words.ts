@@ -10,7 +10,7 @@ const ENTRYPOINTS: ReadonlySet<string> = new Set<EntrypointName>([
   "orchestrator",
 ]);
 
-const CONFIG_VERBS: ReadonlySet<string> = new Set<ConfigVerb>(["explain", "diff", "schema"]);
+const CONFIG_VERBS: ReadonlySet<string> = new Set<ConfigVerb>(["explain", "diff", "schema", "migrate"]);
 
 /**
  * Runs the commands whose words follow a schema instead of a list of options. They load their own few modules

@@ -96,6 +96,58 @@ describe("spotter config diff", () => {
   });
 });
 
+describe("spotter config migrate", () => {
+  it("rewrites for the newer version and back, and tells what neither can say, with its code and place", async () => {
+    const old = file(
+      "old.toml",
+      `max_steps = 5
+output_dir = "outputs/one"
+[wandb]
+name = "w"
+[inference]
+[orchestrator]
+batch_size = 8
+max_off_policy_steps = 8
+model.client.router_url = "http://router"
+[[orchestrator.train.env]]
+taskset = { id = "reverse-text" }
+[trainer]
+`,
+    );
+    const there = await runCli(["config", "migrate", "rl", old, "--to", "head", "--json"]);
+    expect(there.code).toBe(0);
+    const head = JSON.parse(there.out) as { config: Record<string, unknown>; findings: unknown[] };
+    expect(head.config).toMatchObject({ max_steps: 5, monitors: { wandb: { name: "w" } } });
+    expect(head.findings).toContainEqual(
+      expect.objectContaining({ code: "setting_dropped", severity: "warning", file: old, line: 9 }),
+    );
+    const text = (await runCli(["config", "migrate", "rl", "@", old, "--to=head"])).out;
+    expect(JSON.parse(text)).toEqual(head.config);
+    const newer = file("new.json", text);
+    const back = await runCli(["config", "migrate", "rl", newer, "--to", "seed"]);
+    expect(back.code).toBe(0);
+    const again = file("again.toml", back.out);
+    const diff = await runCli(["config", "diff", "rl", old, again, "--json"]);
+    const { differences } = JSON.parse(diff.out) as { differences: { path: string }[] };
+    expect(differences.map(({ path }) => path)).toEqual(["orchestrator.model.client.router_url"]);
+  });
+
+  it("says which versions there are, and refuses what is no configuration", async () => {
+    expect(await runCli(["config", "migrate", "sft", base])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("--to seed") as string,
+    });
+    expect((await runCli(["config", "migrate", "sft", "--to", "seed"])).code).toBe(2);
+    const wrong = file("wrong.json", '{ "max_steps": "many", "qqq": 1 }');
+    const { code, out } = await runCli(["config", "migrate", "sft", wrong, "--to", "seed", "--json"]);
+    expect(code).toBe(2);
+    expect(JSON.parse(out)).toMatchObject({
+      config: null,
+      findings: [{ path: "max_steps" }, { path: "qqq" }],
+    });
+  });
+});
+
 describe("spotter config", () => {
   it("prints the JSON Schema of an entrypoint", async () => {
     const { out } = await runCli("config schema trainer");
