@@ -97,7 +97,8 @@ export class GpuPools extends pulumi.ComponentResource {
           autoScalingGroupArn: group.arn,
           // With it a group that is destroyed waits for tasks that nobody ends any more.
           managedTerminationProtection: "DISABLED",
-          managedDraining: "ENABLED",
+          // It holds a host that goes for as long as tasks of ours run there, up to two days; hosts drain by themselves.
+          managedDraining: "DISABLED",
           managedScaling: {
             status: "ENABLED",
             targetCapacity: 100,

@@ -67,6 +67,7 @@ describe("GPU pools", () => {
     for (const { inputs } of pools.all(PROVIDER))
       expect(inputs["autoScalingGroupProvider"]).toMatchObject({
         managedTerminationProtection: "DISABLED",
+        managedDraining: "DISABLED",
         managedScaling: { status: "ENABLED", targetCapacity: 100, minimumScalingStepSize: 1 },
       });
     for (const { inputs } of pools.all(GROUP)) expect(inputs["protectFromScaleIn"]).toBe(true);
