@@ -12,6 +12,7 @@ import { doctorCommand } from "./commands/doctor.ts";
 import { downCommand } from "./commands/down.ts";
 import { endpointCommand } from "./commands/endpoint.ts";
 import { evalCommand } from "./commands/eval.ts";
+import { initCommand } from "./commands/init.ts";
 import { keyCommand } from "./commands/key.ts";
 import { modelCommand } from "./commands/model.ts";
 import { openCommand } from "./commands/open.ts";
@@ -54,7 +55,7 @@ const COMMANDS: Record<string, ((context: CliContext) => Command)[]> = {
     modelCommand,
     devCommand,
   ],
-  "A project folder:": [validateCommand],
+  "A project folder:": [initCommand, validateCommand],
   "prime-rl's configuration files:": [...entrypointCommands, configCommand],
   "This machine:": [upCommand, downCommand, statusCommand, openCommand],
   "AWS:": [deployCommand, destroyCommand, doctorCommand],

@@ -1,0 +1,33 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { type CliContext, print, printJson } from "../context.ts";
+import { verb } from "../verb.ts";
+
+interface Options {
+  dir: string;
+  template?: string;
+  name?: string;
+  json?: boolean;
+}
+
+export function initCommand(context: CliContext): Command {
+  return verb("init", "Write a project folder to begin with; overwrites nothing", [
+    "spotter init -d my-project",
+    "spotter init -d sums --template math",
+  ])
+    .option("-d, --dir <folder>", "where to", ".")
+    .option("-t, --template <name>", "haiku, math, tools, sft or distill (default: haiku)")
+    .option("--name <name>", "what the project is called (default: the folder's name)")
+    .action(async (options: Options) => {
+      const { initProject } = await import("../../config/project-folder/init-project.ts");
+      const { dir, template, name } = options;
+      const files = await initProject(dir, { template, name });
+      const folder = resolve(dir);
+      if (options.json) return printJson(context, { folder, files });
+      print(context, `${files.join(", ")} are in ${folder}.`);
+      print(
+        context,
+        `Next: ${context.command(`validate -d ${dir}`)}, then ${context.command(`run -d ${dir} --watch`)}`,
+      );
+    });
+}

@@ -1,0 +1,9 @@
+import { distill } from "./distill.ts";
+import { haiku } from "./haiku.ts";
+import { math } from "./math.ts";
+import { sft } from "./sft.ts";
+import type { Template } from "./template.ts";
+import { tools } from "./tools.ts";
+
+/** What `spotter init --template` takes; the first is the one without it. */
+export const TEMPLATES: Readonly<Record<string, Template>> = { haiku, math, tools, sft, distill };
