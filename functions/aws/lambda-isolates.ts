@@ -7,7 +7,7 @@ import { functionName } from "./lambda-isolates/function-name.ts";
 import { ensureFunction } from "./lambda-isolates/functions.ts";
 import { lambdaProcess } from "./lambda-isolates/lambda-process.ts";
 import type { LambdaContext, LambdaIsolatesParams } from "./lambda-isolates/params.ts";
-import { loadClient } from "./load-client.ts";
+import { lazy, loadClient, type Lazy } from "./load-client.ts";
 
 export type { LambdaIsolatesParams } from "./lambda-isolates/params.ts";
 
@@ -57,7 +57,7 @@ export function createLambdaIsolates(params: LambdaIsolatesParams): LambdaIsolat
     load: isolates.load,
     async close() {
       await isolates.close();
-      await client.close();
+      (await client.take())?.destroy();
     },
   };
 }
@@ -101,21 +101,13 @@ function remember<K extends object, T>(map: WeakMap<K, Promise<T>>, key: K, work
   return work;
 }
 
-function lazyClient({ client }: LambdaIsolatesParams): {
-  get: () => Promise<LambdaClient>;
-  close: () => Promise<void>;
-} {
-  let opened: Promise<LambdaClient> | undefined;
-  const open = async () => {
+function lazyClient({ client }: LambdaIsolatesParams): Lazy<LambdaClient> {
+  return lazy(async () => {
     const { LambdaClient } = await loadClient(
       "@aws-sdk/client-lambda",
       () => import("@aws-sdk/client-lambda"),
     );
     // What is refused is repeated here, where it is known for how long that is worth it.
     return new LambdaClient({ maxAttempts: 1, ...client });
-  };
-  return {
-    get: () => (opened ??= open()),
-    close: async () => (await opened?.catch(() => undefined))?.destroy(),
-  };
+  });
 }

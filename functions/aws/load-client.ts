@@ -18,3 +18,36 @@ export async function loadClient<T>(name: string, load: () => Promise<T>): Promi
     });
   }
 }
+
+export interface Lazy<T> {
+  /** Loads with the first call and keeps it; a load that failed is tried again by the next one. */
+  readonly get: () => Promise<T>;
+  /** Forgets it. Resolves to what was loaded: undefined if nothing was, or could not be. */
+  readonly take: () => Promise<T | undefined>;
+}
+
+/**
+ * What is loaded when it is first needed.
+ *
+ * @example
+ * const client = lazy(() => openClient());
+ * await (await client.get()).send(command);
+ */
+export function lazy<T>(load: () => Promise<T>): Lazy<T> {
+  let loading: Promise<T> | undefined;
+  return {
+    get() {
+      if (loading !== undefined) return loading;
+      const mine = (loading = load());
+      mine.catch(() => {
+        if (loading === mine) loading = undefined;
+      });
+      return mine;
+    },
+    async take() {
+      const loaded = loading;
+      loading = undefined;
+      return await loaded?.catch(() => undefined);
+    },
+  };
+}

@@ -3,7 +3,7 @@ import type * as Batch from "@aws-sdk/client-batch";
 import type * as Logs from "@aws-sdk/client-cloudwatch-logs";
 import type * as Ec2 from "@aws-sdk/client-ec2";
 import type * as Ecs from "@aws-sdk/client-ecs";
-import { loadClient } from "../load-client.ts";
+import { lazy, loadClient } from "../load-client.ts";
 
 /** The calls that are made, and no others: the policies of the functions allow exactly these. */
 export interface EcsApi {
@@ -65,11 +65,11 @@ interface ClientOptions {
 /** The clients of AWS, behind the calls that are made of them. */
 export function awsApis(options: ClientOptions): AwsApis {
   return {
-    ecs: once(() => ecsApi(options)),
-    batch: once(() => batchApi(options)),
-    logs: once(() => logsApi(options)),
-    autoScaling: once(() => autoScalingApi(options)),
-    ec2: once(() => ec2Api(options)),
+    ecs: lazy(() => ecsApi(options)).get,
+    batch: lazy(() => batchApi(options)).get,
+    logs: lazy(() => logsApi(options)).get,
+    autoScaling: lazy(() => autoScalingApi(options)).get,
+    ec2: lazy(() => ec2Api(options)).get,
   };
 }
 
@@ -123,14 +123,4 @@ async function ec2Api(options: ClientOptions): Promise<Ec2Api> {
   const sdk = await loadClient("@aws-sdk/client-ec2", () => import("@aws-sdk/client-ec2"));
   const client = new sdk.EC2Client(options);
   return { terminateInstances: (input) => client.send(new sdk.TerminateInstancesCommand(input)) };
-}
-
-/** A load that failed is tried again by the next caller. */
-function once<T>(load: () => Promise<T>): () => Promise<T> {
-  let loading: Promise<T> | undefined;
-  return () =>
-    (loading ??= load().catch((error: unknown) => {
-      loading = undefined;
-      throw error;
-    }));
 }

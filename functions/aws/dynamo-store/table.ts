@@ -6,7 +6,7 @@ import type {
   UpdateItemCommandInput,
 } from "@aws-sdk/client-dynamodb";
 import { awsError, awsErrorName } from "../aws-error.ts";
-import { loadClient } from "../load-client.ts";
+import { lazy, loadClient } from "../load-client.ts";
 import type * as sdkModule from "./sdk.ts";
 
 export type Item = Record<string, AttributeValue>;
@@ -69,7 +69,7 @@ type Sdk = typeof sdkModule;
 export class Table {
   readonly name: string;
   readonly #options: TableOptions;
-  #opened: Promise<{ sdk: Sdk; client: DynamoDBClient }> | undefined;
+  readonly #opened = lazy(() => open(this.#options));
 
   constructor(options: TableOptions) {
     this.name = options.table;
@@ -128,9 +128,8 @@ export class Table {
   }
 
   async close(): Promise<void> {
-    const opened = this.#opened;
-    this.#opened = undefined;
-    if (this.#options.client === undefined) (await opened?.catch(() => undefined))?.client.destroy();
+    const opened = await this.#opened.take();
+    if (this.#options.client === undefined) opened?.client.destroy();
   }
 
   async #unlessConditionFails(
@@ -147,8 +146,7 @@ export class Table {
 
   async #send<T>(send: (sdk: Sdk, client: DynamoDBClient) => Promise<T>): Promise<T> {
     try {
-      this.#opened ??= open(this.#options);
-      const { sdk, client } = await this.#opened;
+      const { sdk, client } = await this.#opened.get();
       return await send(sdk, client);
     } catch (error) {
       throw isConditionFailed(error) ? error : awsError(error, { ...CALL, where: this.name });

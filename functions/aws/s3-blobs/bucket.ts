@@ -2,7 +2,7 @@ import type * as s3 from "@aws-sdk/client-s3";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import { checkBlobKey } from "../../blobs/blob-key.ts";
 import { awsError, awsErrorName, awsStatus } from "../aws-error.ts";
-import { loadClient } from "../load-client.ts";
+import { lazy, loadClient } from "../load-client.ts";
 
 export interface BucketOptions {
   bucket: string;
@@ -32,7 +32,7 @@ export class Bucket {
   readonly name: string;
   readonly prefix: string;
   readonly #options: BucketOptions;
-  #loaded: Promise<LoadedS3> | undefined;
+  readonly #loaded = lazy(() => this.#load());
 
   constructor(options: BucketOptions) {
     this.name = options.bucket;
@@ -63,7 +63,7 @@ export class Bucket {
     run: (loaded: LoadedS3) => Promise<T>,
     expected: (errorName: string, status: number | undefined) => T | undefined = () => undefined,
   ): Promise<T> {
-    const loaded = await (this.#loaded ??= this.#load());
+    const loaded = await this.#loaded.get();
     try {
       return await run(loaded);
     } catch (error) {
@@ -75,9 +75,7 @@ export class Bucket {
 
   /** Ends the client's connections. */
   async close(): Promise<void> {
-    const loaded = await this.#loaded;
-    this.#loaded = undefined;
-    loaded?.client.destroy();
+    (await this.#loaded.take())?.client.destroy();
   }
 
   async #load(): Promise<LoadedS3> {

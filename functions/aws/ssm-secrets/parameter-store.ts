@@ -1,6 +1,6 @@
 import type * as ssm from "@aws-sdk/client-ssm";
 import { awsError, awsErrorName } from "../aws-error.ts";
-import { loadClient } from "../load-client.ts";
+import { lazy, loadClient } from "../load-client.ts";
 
 export interface ParameterStoreOptions {
   region?: string;
@@ -30,7 +30,7 @@ const STANDARD_BYTES = 4096;
 export class ParameterStore {
   readonly #path: string;
   readonly #options: ParameterStoreOptions;
-  #loaded: Promise<Loaded> | undefined;
+  readonly #loaded = lazy(() => this.#load());
 
   /** @param path with / at its beginning and end. */
   constructor(path: string, options: ParameterStoreOptions) {
@@ -108,9 +108,7 @@ export class ParameterStore {
   }
 
   async close(): Promise<void> {
-    const loaded = await this.#loaded;
-    this.#loaded = undefined;
-    loaded?.client.destroy();
+    (await this.#loaded.take())?.client.destroy();
   }
 
   #collect(parameters: readonly ssm.Parameter[], into: Map<string, string>): void {
@@ -120,7 +118,7 @@ export class ParameterStore {
   }
 
   async #call<T>(what: string, needs: string, run: (loaded: Loaded) => Promise<T>): Promise<T> {
-    const loaded = await (this.#loaded ??= this.#load());
+    const loaded = await this.#loaded.get();
     try {
       return await run(loaded);
     } catch (error) {
