@@ -2,6 +2,7 @@ import { jobKey, type JobRecord } from "../../jobs/records.ts";
 import type { Clock, Log } from "../../ports/clock.ts";
 import type { Store } from "../../ports/store.ts";
 import type { AwsContainers } from "../aws-containers.ts";
+import { awsError } from "../aws-error.ts";
 import type { AwsApis, EcsApi } from "../aws-containers/apis.ts";
 import { drain, ec2Instances } from "../aws-containers/instances.ts";
 import { allPages, inHundreds } from "../aws-containers/pages.ts";
@@ -109,8 +110,10 @@ async function endInstance({ apis }: SweepParams, arn: string, isFewer: boolean)
   try {
     await autoScaling.terminateInstance({ InstanceId: ec2Id, ShouldDecrementDesiredCapacity: isFewer });
   } catch (error) {
-    if (!(error instanceof Error) || error.name !== "ValidationError") throw error;
-    // In the cluster, but of no group: nobody else will ever end it.
+    const call = { what: "Ending an instance", where: arn };
+    const isOfNoGroup = error instanceof Error && error.name === "ValidationError";
+    // Of no group, so that nobody else will ever end it; or of a group of Batch, which is not ours to shrink.
+    if (!isOfNoGroup && awsError(error, call).code !== "aws_denied") throw error;
     await (await apis.ec2()).terminateInstances({ InstanceIds: [ec2Id] });
   }
 }
