@@ -56,8 +56,18 @@ export interface StackConfig {
 export function readConfig(): StackConfig {
   const { settings, findings } = checkSettings(ownSettings());
   if (settings === undefined) throw new pulumi.RunError(report(findings));
-  const tags = { "spotter:stack": pulumi.getStack(), "spotter:project": pulumi.getProject() };
+  const tags = { "spotter:stack": stackName(), "spotter:project": pulumi.getProject() };
   return { version: packageVersion(), ...stackConfig(settings), tags };
+}
+
+/** Part of the names of functions, which take 64 letters, digits, dashes and underscores. */
+function stackName(): string {
+  const name = pulumi.getStack();
+  if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/.test(name)) return name;
+  throw new pulumi.RunError(
+    `invalid_input: ${JSON.stringify(name)} cannot be the name of this stack: names of functions are made of it. ` +
+      "Use up to 40 letters, digits, dashes and underscores, for example `pulumi stack rename dev`.",
+  );
 }
 
 /** Settings, made ready for the parts of a stack. */

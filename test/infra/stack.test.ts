@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import * as pulumi from "@pulumi/pulumi";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openPorts, type AwsAdapters } from "../../functions/aws/aws-deps/open.ts";
 import { blobs } from "../../functions/aws/aws-deps/blobs.ts";
@@ -7,6 +8,7 @@ import { containerPlaces, containers } from "../../functions/aws/aws-deps/contai
 import { isolates } from "../../functions/aws/aws-deps/isolates.ts";
 import { secrets } from "../../functions/aws/aws-deps/secrets.ts";
 import { store } from "../../functions/aws/aws-deps/store.ts";
+import { readConfig } from "../../infra/config.ts";
 import { STATE_TABLE } from "../fakes/dynamo.ts";
 import { recordStack, type Recorded } from "./record-stack.ts";
 // What is in the functions is tested where they run; here it is which there are, and what they are told.
@@ -201,4 +203,14 @@ it("keeps the origin secret secret wherever it is", () => {
   }
   const distribution = all("aws:cloudfront/distribution:Distribution")[0];
   expect(distribution?.secrets.some((path) => path.startsWith("origins"))).toBe(true);
+});
+
+it.each(["with.dots", "a".repeat(41)])("refuses to be called %s, as functions cannot be", async (stack) => {
+  await pulumi.runtime.setMocks(
+    { newResource: () => ({ id: undefined, state: {} }), call: () => ({}) },
+    "spotter",
+    stack,
+  );
+  pulumi.runtime.setAllConfig({});
+  expect(() => readConfig()).toThrow(/invalid_input: .*pulumi stack rename/);
 });
