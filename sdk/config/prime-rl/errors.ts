@@ -43,9 +43,15 @@ function refusal(issue: z.core.$ZodIssue, around: Path, tree: unknown, root: Sec
   const value = valueAt(tree, path);
   const shape = shapeAt(root, path, tree);
   if (issue.code === "custom")
-    return [{ path, message: issue.message, hint: "See --help for what may stand there." }];
+    return [{ path, message: issue.message, hint: hintOf(issue) ?? "See --help for what may stand there." }];
   if (value === undefined && isMissing(issue)) return [missing(path, shape)];
   return [{ path, ...expectation(issue, path, value, shape) }];
+}
+
+/** A check of a schema's own may know the remedy. */
+function hintOf({ params }: z.core.$ZodIssueCustom): string | undefined {
+  const hint: unknown = params?.hint;
+  return typeof hint === "string" ? hint : undefined;
 }
 
 /** Of several ways to read a value, the one that came furthest: it went into the value. */
