@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Endpoint } from "../../../sdk/schema/endpoint.ts";
+import type { KeyRecord } from "../../../sdk/schema/key.ts";
 import type { StartContainer } from "../../fakes/aws/index.ts";
 import { fakeEngine, jsonReply, type FakeEngine, type Script } from "../../fakes/engine/engine.ts";
 import { deploy, type Deployment } from "../../fakes/lambda-runtime/deploy.ts";
@@ -129,6 +130,9 @@ describe("a stack without a gateway container", () => {
     const numbers = Array.from({ length: 20 }, (_, number) => number);
     const answers = await Promise.all(numbers.map(ask));
     expect(answers).toEqual(numbers.map((number) => `answer to ${number}`));
+    // What each process counted was written down before it stood still.
+    const { items } = (await (await stack.call("keys", "GET", "/keys")).json()) as { items: KeyRecord[] };
+    expect(items[0]?.usage).toMatchObject({ requests: 20, promptTokens: 60, completionTokens: 80 });
     await asleep();
     expect(engines.size - before).toBeGreaterThan(1);
     await vi.waitFor(() => expect(ended).toHaveLength(engines.size), { timeout: 5_000 });
