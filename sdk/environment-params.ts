@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { positiveInt } from "./schema/common.ts";
 import { environmentSetup, toolSetup } from "./schema/run-spec.ts";
 
 /** A module of tools; a path or URL alone means all tools of that file. */
@@ -25,6 +26,10 @@ export interface EnvironmentParams {
   args?: Record<string, unknown>;
   /** How often its tasks are drawn, in relation to the other environments. Default 1. */
   ratio?: number;
+  /** Answers of an episode at most. Default: `maxTurns` of the recipe, which is the most in any case. */
+  maxTurns?: number;
+  /** Only so many of its tasks, the first. Default: all. */
+  maxTasks?: number;
   /** Time for one call of `setup`, `step` or a tool. Default 10,000. */
   timeoutMs?: number;
 }
@@ -46,6 +51,7 @@ export const environmentsParam = z
       export: z.optional(z.string()),
       name: z.optional(environmentSetup.shape.name),
       args: z.optional(z.record(z.string(), z.unknown())),
+      maxTasks: z.optional(positiveInt),
       ...environmentFields,
     }),
   )

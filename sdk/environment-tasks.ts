@@ -51,7 +51,7 @@ async function loadEnvironment(
   const packed = await packUserCode(params.file);
   const record = await uploadUserCode(client, packed, signal);
   const exported = params.export ?? onlyEnvironment(record);
-  const { name = exported, args = {}, ratio = 1, timeoutMs = 10_000 } = params;
+  const { name = exported, args = {}, ratio = 1, timeoutMs = 10_000, maxTurns, maxTasks = Infinity } = params;
   const path = `/user-code/${packed.ref.sha256}/environments/${encodeURIComponent(exported)}/rows`;
   const json = { args, secrets };
   const { rows } = await client.request(loadTasksResponse, "POST", path, {
@@ -61,8 +61,15 @@ async function loadEnvironment(
   });
   if (rows.length === 0) process.emitWarning(`${name} has no tasks; it is left out.`, "SpotterWarning");
   return {
-    setup: { name, code: { ...packed.ref, secrets }, export: exported, ratio, timeoutMs },
-    tasks: rows.map((row) => ({ prompt: [], row, environment: name })),
+    setup: {
+      name,
+      code: { ...packed.ref, secrets },
+      export: exported,
+      ratio,
+      timeoutMs,
+      ...(maxTurns && { maxTurns }),
+    },
+    tasks: rows.slice(0, maxTasks).map((row) => ({ prompt: [], row, environment: name })),
   };
 }
 

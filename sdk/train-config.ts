@@ -3,7 +3,7 @@ import { estimate as estimateSchema, type Estimate } from "./schema/cost.ts";
 import { SpotterError } from "./schema/errors.ts";
 import type { GpuClass } from "./schema/hardware.ts";
 import { parseWith } from "./schema/parse.ts";
-import { adapterSpec, runSpec, type RunSpec } from "./schema/run-spec.ts";
+import { adapterSpec, runEnvironment, runSpec, type RunSpec } from "./schema/run-spec.ts";
 import { runDetail } from "./schema/run.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { type CallOptions, type Client, clientOf } from "./client.ts";
@@ -43,6 +43,8 @@ export interface TrainConfigParams {
   seed?: number;
   /** Names of secrets the rewards may read. */
   secrets?: string[];
+  /** Environment variables of the training process. Values are kept in the clear: no secrets. */
+  env?: Record<string, string>;
   /**
    * What it trains on, where there is a choice: on AWS. One machine runs on what it has, and says so in the log.
    * Default: processors. `spot` is cheaper and may be taken away; the run goes on from its last checkpoint.
@@ -118,6 +120,7 @@ const configParams = z.strictObject({
   tags: z.optional(z.array(text)),
   seed: z.optional(runSpec.shape.seed),
   secrets: z.optional(z.array(text)),
+  env: z.optional(runEnvironment),
   hardware: runSpec.shape.hardware,
   limits: z.optional(runSpec.shape.limits),
   retention: runSpec.shape.retention,

@@ -27,6 +27,8 @@ export interface Episode {
   response: ParsedResponse;
   finishReason: "stop" | "length";
   turns: number;
+  /** Answers at most. */
+  readonly maxTurns: number;
   truncated: boolean;
   /** Of the environment, handed from turn to turn. */
   state: unknown;
@@ -38,13 +40,20 @@ export interface EpisodeStart {
   prompt: Prompt;
   messages: readonly ChatMessage[];
   tools: readonly unknown[];
+  maxTurns?: number | undefined;
   state?: unknown;
   fault?: Fault;
 }
 
 const NOTHING: ParsedResponse = { content: "", reasoning: "", toolCalls: [] };
 
-export function startEpisode({ messages, prompt, state, ...rest }: EpisodeStart): Episode {
+export function startEpisode({
+  messages,
+  prompt,
+  state,
+  maxTurns = Infinity,
+  ...rest
+}: EpisodeStart): Episode {
   return {
     ...rest,
     prompt,
@@ -56,6 +65,7 @@ export function startEpisode({ messages, prompt, state, ...rest }: EpisodeStart)
     response: NOTHING,
     finishReason: "stop",
     turns: 0,
+    maxTurns,
     truncated: false,
     state,
   };

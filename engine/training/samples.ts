@@ -55,7 +55,8 @@ export async function sampleAll(params: PlayParams, requests: readonly SampleReq
       const said = replies[index];
       if (said === undefined) return false;
       episode.messages.push(...said);
-      return turn < settings.maxTurns && addSaid(episode, codec, said, limitTokens);
+      const isLast = turn >= Math.min(settings.maxTurns, episode.maxTurns);
+      return !isLast && addSaid(episode, codec, said, limitTokens);
     });
   }
   return episodes.map((episode) => Object.assign(episode, { text: codec.decode(episode.ids) }));

@@ -41,10 +41,10 @@ export function createWorld({ job, rollout, codec, client }: WorldParams): World
   }
 
   function begun(request: SampleRequest, result: JobCallResult | undefined): EpisodeStart {
-    const own = environments[request.row.environment ?? ""]?.tools ?? [];
+    const { tools: own = [], maxTurns } = environments[request.row.environment ?? ""] ?? {};
     if (result === undefined || "error" in result) return broken(request, result?.error);
     const { messages, state } = result.value as { messages: ChatMessage[]; state?: unknown };
-    return { request, prompt: codec.conversation(messages, own), messages, tools: own, state };
+    return { request, prompt: codec.conversation(messages, own), messages, tools: own, maxTurns, state };
   }
 
   async function begin(requests: readonly SampleRequest[]): Promise<Episode[]> {

@@ -69,7 +69,8 @@ export async function worldOf(
     (spec.environments ?? []).map(async (setup) => {
       const { exported } = await openEnvironment(control, setup);
       const own = (exported.members ?? []).filter(({ kind }) => kind === "tool").map(toolDefinition);
-      return [setup.name, { tools: own, steps: exported.steps ?? false }] as const;
+      const { name, maxTurns } = setup;
+      return [name, { tools: own, steps: exported.steps ?? false, ...(maxTurns && { maxTurns }) }] as const;
     }),
   );
   return {

@@ -8,7 +8,8 @@ export interface ContainerSpec {
   /** Deterministic and unique: launching the same id twice starts one container. */
   jobId: string;
   kind: ContainerKind;
-  environment: Omit<JobEnvironment, "SPOTTER_WORK_DIR">;
+  /** What the job needs, and variables that its run asks for. */
+  environment: Omit<JobEnvironment, "SPOTTER_WORK_DIR"> & Record<string, string>;
   /** Absent: a processor. One machine ignores it. */
   hardware?: Hardware;
   /** Longest life: homes that cost money end it by themselves then, whether or not the control plane is there. */

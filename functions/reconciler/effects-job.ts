@@ -1,6 +1,7 @@
 import { SpotterError, type Failure } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
 import { changeJob, findJob, jobKey, type JobRecord } from "../jobs/records.ts";
+import { getRunSpec } from "../runs/records.ts";
 import { boundedFailure } from "../records/bounded-failure.ts";
 import { DEFAULT_LIFETIME_MS } from "../cost/lifetime.ts";
 import { hasToken, newJobToken, withToken } from "../jobs/tokens.ts";
@@ -38,6 +39,8 @@ export async function launchJob(control: Control, jobId: string): Promise<boolea
       jobId,
       kind: job.kind,
       environment: {
+        // What the job needs comes last: nothing that a run brings can take its place.
+        ...(await variablesOf(control, job)),
         SPOTTER_URL: control.config.publicUrl(),
         SPOTTER_JOB_ID: jobId,
         SPOTTER_JOB_TOKEN: token,
@@ -53,6 +56,12 @@ export async function launchJob(control: Control, jobId: string): Promise<boolea
     await changeJob(control, jobId, (current) => ({ ...current, exit: { outcome: "failed", failure } }));
   }
   return true;
+}
+
+/** Variables that the job's own run asks for. */
+async function variablesOf(control: Control, job: JobRecord): Promise<Record<string, string>> {
+  // Specs from before there were variables have none.
+  return job.kind === "train" ? ((await getRunSpec(control, job.owner)).env ?? {}) : {};
 }
 
 export async function noteStarted(control: Control, jobId: string): Promise<void> {

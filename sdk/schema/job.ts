@@ -71,7 +71,14 @@ export const jobSpec = z.discriminatedUnion("kind", [
     tools: z.optional(z.array(toolDefinition)),
     /** The same of each environment, by name; an environment that never goes on after an answer has no steps. */
     environments: z.optional(
-      z.record(z.string(), z.object({ tools: z.array(toolDefinition), steps: z.boolean() })),
+      z.record(
+        z.string(),
+        z.object({
+          tools: z.array(toolDefinition),
+          steps: z.boolean(),
+          maxTurns: z.optional(positiveInt),
+        }),
+      ),
     ),
     /** The run's own last complete checkpoint after a lost attempt: go on at `step + 1`. */
     resume: z.optional(jobCheckpoint),

@@ -70,10 +70,31 @@ export const environmentSetup = z.strictObject({
   export: z.string(),
   /** How often its tasks are drawn, relative to those of the other environments. */
   ratio: z._default(z.number().check(z.gt(0), z.lte(1e6)), 1),
+  /** Answers of an episode at most; at most `maxTurns` of the rollout as well. */
+  maxTurns: z.optional(countUpTo(1_000)),
   /** Of each call of `setup`, `step` and a tool. */
   timeoutMs: z._default(rewardTimeoutMs, 10_000),
 });
 export type EnvironmentSetup = z.infer<typeof environmentSetup>;
+
+/** Read by the engine's own process before it is the run's, or by the system that starts it. */
+const PROTECTED_VARIABLES =
+  /^(SPOTTER_|NODE_|AWS_|ECS_|LD_|DYLD_|GLIBC_|MALLOC_|(PATH|HOME|TMPDIR|SHELL|IFS|ENV|BASH_ENV)$)/;
+
+/** Environment variables of the run's process. What starts and guards the process cannot be set. */
+export const runEnvironment = z
+  .record(
+    z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, "is no name of an environment variable")),
+    z.string().check(z.maxLength(32_768)),
+  )
+  .check(
+    z.refine((env) => Object.keys(env).every((name) => !PROTECTED_VARIABLES.test(name)), {
+      error: ({ input }) =>
+        `cannot set ${Object.keys(input as object)
+          .filter((name) => PROTECTED_VARIABLES.test(name))
+          .join(", ")}: the process is started and guarded with them`,
+    }),
+  );
 
 export const adapterSpec = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("full") }),
@@ -187,6 +208,7 @@ export const runSpec = z
     trainer: trainerSpec,
     startFrom: z.optional(startPoint),
     engine: z._default(z.enum(["onnx"]), "onnx"),
+    env: z._default(runEnvironment, {}),
     /** What it trains on where there is a choice. Absent: the processors of the home's usual container. */
     hardware: z.optional(hardware),
     limits: z.prefault(

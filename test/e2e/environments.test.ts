@@ -1,3 +1,5 @@
+import { readdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { Dataset, recipes, TrainConfig } from "../../sdk/index.ts";
 import { ownHome } from "./home.ts";
@@ -11,6 +13,17 @@ const recipe = recipes.grpo({
   maxTurns: 3,
   evalEvery: 1,
 });
+
+/** The variables of a run's training process, as the system knows them. */
+async function variablesOf(runId: string): Promise<string[]> {
+  for (;;) {
+    for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+      const variables = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
+      if (variables.includes(`SPOTTER_JOB_ID=train-${runId}-`)) return variables.split("\0");
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
 
 describe("a run that plays", () => {
   ownHome();
@@ -52,9 +65,12 @@ describe("a run that plays", () => {
       }),
       rewards: { file, names: ["calls", "short"] },
       tools: file,
+      env: { RUN_COLOR: "blue", SPOTTED: "yes" },
       recipe: recipes.grpo({ steps: 1, promptsPerStep: 2, samplesPerPrompt: 8, maxTokens: 60, maxTurns: 2 }),
     }).launch();
-    await run.result();
+    const [variables] = await Promise.all([variablesOf(run.id), run.result()]);
+    expect(variables).toContain("RUN_COLOR=blue");
+    expect(variables).toContain(`SPOTTER_JOB_ID=train-${run.id}-a1`);
     const called = (await run.rollouts(1)).filter(({ messages }) =>
       messages.some(({ role }) => role === "tool"),
     );
@@ -64,6 +80,16 @@ describe("a run that plays", () => {
       expect(messages[2]).toMatchObject({ name: "add", tool_call_id: "call_1_1" });
       expect(Number(messages[2]?.content)).toBeGreaterThanOrEqual(0);
     }
+  });
+
+  it("takes no variable that its process is started and guarded with", async () => {
+    const dataset = Dataset.fromArray([{ ask: "hm" }], { inputColumn: "ask" });
+    const rewards = fixture("sum-tools.ts");
+    const params = { model: "spotter/nano", dataset, rewards, recipe: recipes.grpo({ steps: 1 }) };
+    expect(
+      () =>
+        new TrainConfig({ ...params, env: { NODE_OPTIONS: "--inspect", SPOTTER_JOB_TOKEN: "x", OK: "1" } }),
+    ).toThrow("env: cannot set NODE_OPTIONS, SPOTTER_JOB_TOKEN");
   });
 
   it("is refused where the code has no such environment or tool", async () => {
