@@ -113,19 +113,18 @@ export function agentPolicy([clusterArns, groupArns]: [string[], string[]]): str
   const statements: aws.iam.PolicyStatement[] = [
     {
       Effect: "Allow",
-      Action: ["ecs:RegisterContainerInstance", "ecs:DeregisterContainerInstance"],
+      Action: [
+        "ecs:RegisterContainerInstance",
+        "ecs:DeregisterContainerInstance",
+        "ecs:SubmitAttachmentStateChanges",
+        "ecs:SubmitContainerStateChange",
+        "ecs:SubmitTaskStateChange",
+      ],
       Resource: clusterArns,
     },
     {
       Effect: "Allow",
-      Action: [
-        "ecs:Poll",
-        "ecs:StartTelemetrySession",
-        "ecs:SubmitAttachmentStateChanges",
-        "ecs:SubmitContainerStateChange",
-        "ecs:SubmitTaskStateChange",
-        "ecs:UpdateContainerInstancesState",
-      ],
+      Action: ["ecs:Poll", "ecs:StartTelemetrySession", "ecs:UpdateContainerInstancesState"],
       // Container instances have no ARN before they are registered: the cluster is what counts.
       Resource: "*",
       Condition: onCluster,

@@ -29,9 +29,6 @@ export const WIDE_ACTIONS: Readonly<Record<string, WideAction>> = {
   },
   "ecs:Poll": OF_AGENTS,
   "ecs:StartTelemetrySession": OF_AGENTS,
-  "ecs:SubmitAttachmentStateChanges": OF_AGENTS,
-  "ecs:SubmitContainerStateChange": OF_AGENTS,
-  "ecs:SubmitTaskStateChange": OF_AGENTS,
   "ecs:UpdateContainerInstancesState": OF_AGENTS,
   "lambda:ListFunctions": { why: ONLY_READS },
 };

@@ -61,7 +61,8 @@ export async function record(
  * tenths of the time. What fails in the program tells its message, and no trace.
  */
 function withoutStackTraces(): () => void {
-  const before = { prepareStackTrace: Error.prepareStackTrace, stackTraceLimit: Error.stackTraceLimit };
+  const prepareStackTrace: unknown = Reflect.get(Error, "prepareStackTrace");
+  const before = { prepareStackTrace, stackTraceLimit: Error.stackTraceLimit };
   Object.assign(Error, { prepareStackTrace: (error: Error) => error.toString(), stackTraceLimit: 0 });
   return () => {
     Object.assign(Error, before);
