@@ -37,6 +37,7 @@ const USUAL: Record<string, Outcome[]> = {
   version: [{ stdout: "v3.265.0\n" }],
   whoami: [{ stdout: '{"user":"ada","url":"https://app.pulumi.com/ada"}' }],
   config: [{ stdout: '{"aws:region":{"value":"eu-central-1","secret":false}}' }],
+  "config get aws:region": [{ stdout: "eu-central-1\n" }],
   "stack ls": [{ stdout: "[]" }],
   "stack output": [{ stdout: "{}" }],
 };

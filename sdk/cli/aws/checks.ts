@@ -58,6 +58,28 @@ export function pulumiCheck(version: Answer<string>): Check {
   };
 }
 
+/** @param backend Where Pulumi keeps states; undefined: nobody is logged in. */
+export function loginCheck(backend: Answer<string | undefined>): Check[] {
+  // Without Pulumi itself that is told already.
+  if ("error" in backend) return [];
+  if (backend.value !== undefined)
+    return [
+      {
+        check: "pulumi",
+        status: "ok",
+        message: `The state of stacks is kept in ${backend.value || "Pulumi"}.`,
+      },
+    ];
+  return [
+    {
+      check: "pulumi",
+      status: "warning",
+      message: "Nobody is logged in to Pulumi: there is nowhere to keep the state of a stack.",
+      remedy: "`spotter deploy --backend s3` makes a bucket for it; or log in: `pulumi login`.",
+    },
+  ];
+}
+
 /** @param wrong What is wrong with the settings of the stack, each with the command that mends it. */
 export function settingsChecks(wrong: readonly { path: string; message: string; remedy: string }[]): Check[] {
   return wrong.map(({ path, message, remedy }) => ({

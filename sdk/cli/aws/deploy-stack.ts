@@ -1,7 +1,7 @@
 import type { BootstrappedKey } from "../../schema/key-bootstrap.ts";
 import { SpotterError } from "../../schema/errors.ts";
-import { bootstrapKey } from "./bootstrap-key.ts";
-import { must, outputsOf } from "./pulumi-state.ts";
+import { bootstrapKey, type BootstrapKeyParams } from "./bootstrap-key.ts";
+import { must, outputsOf, regionOf } from "./pulumi-state.ts";
 import type { Pulumi, ShowParams } from "./pulumi.ts";
 import { interruptedText, outcomeError, outcomeOf } from "./update-outcome.ts";
 
@@ -13,11 +13,21 @@ export interface UpdateParams extends ShowParams {
   tell: (text: string) => void;
 }
 
-/** Makes the stack if it is new, and sets its region where one is given. */
-export async function selectStack(pulumi: Pulumi, stack: string, region: string | undefined): Promise<void> {
+/**
+ * Makes the stack if it is new, and keeps its region.
+ *
+ * @throws SpotterError `conflict` where it is in another one: all of it would be made anew there, without its data.
+ */
+export async function selectStack(pulumi: Pulumi, stack: string, region: string): Promise<void> {
   await must(pulumi, "stack", "select", "--create", stack);
-  if (region !== undefined)
-    await must(pulumi, "config", "set", "aws:region", region, "--stack", stack, "--plaintext");
+  const current = await regionOf(pulumi, stack);
+  if (current === region) return;
+  if (current !== undefined)
+    throw new SpotterError("conflict", `The stack ${stack} is in ${current}, and stacks do not move.`, {
+      where: "--region",
+      hint: `Leave \`--region\` away, or make another one there: \`spotter deploy --stack ${stack}-2 --region ${region}\`.`,
+    });
+  await must(pulumi, "config", "set", "aws:region", region, "--stack", stack, "--plaintext");
 }
 
 /**
@@ -68,25 +78,28 @@ export async function step(
   if (outcome !== "done") throw outcomeError(outcome, doing, finished);
 }
 
-export interface Deployed {
+export interface Address {
   url: string;
   gatewayUrl: string | null;
-  /** Null: the stack has one already. */
-  key: BootstrappedKey | null;
+  keyBootstrapFunction: string | undefined;
 }
 
-/** Where the stack answers, with its first key. */
-export async function firstUse(pulumi: Pulumi, stack: string, region: string | undefined): Promise<Deployed> {
-  const { url, gatewayUrl = null, keyBootstrapFunction: functionName } = await outputsOf(pulumi, stack);
-  if (url === undefined)
-    throw new SpotterError("deploy_failed", `The stack ${stack} tells no url: its update did not finish.`, {
-      where: "url",
-      hint: "`spotter deploy --recover` goes on with it.",
-    });
+/** Where the stack answers. */
+export async function addressOf(pulumi: Pulumi, stack: string): Promise<Address> {
+  const { url, gatewayUrl = null, keyBootstrapFunction } = await outputsOf(pulumi, stack);
+  if (url !== undefined) return { url, gatewayUrl, keyBootstrapFunction };
+  throw new SpotterError("deploy_failed", `The stack ${stack} tells no url: its update did not finish.`, {
+    where: "url",
+    hint: "`spotter deploy --recover` goes on with it.",
+  });
+}
+
+/** The first key of a stack; null: it has one already. */
+export async function firstKey(params: BootstrapKeyParams): Promise<BootstrappedKey | null> {
   try {
-    return { url, gatewayUrl, key: await bootstrapKey({ stack, region, functionName }) };
+    return await bootstrapKey(params);
   } catch (error) {
-    if (SpotterError.is(error) && error.code === "conflict") return { url, gatewayUrl, key: null };
+    if (SpotterError.is(error) && error.code === "conflict") return null;
     throw error;
   }
 }

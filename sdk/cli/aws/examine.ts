@@ -1,6 +1,7 @@
 import { answerOf, callerIdentity, offersOf, quotaOf, regionStatus, usualRegion } from "./ask-account.ts";
 import {
   credentialsCheck,
+  loginCheck,
   nodeCheck,
   offersCheck,
   pulumiCheck,
@@ -12,7 +13,7 @@ import {
 } from "./checks.ts";
 import { planOf, type Planned, type StackPlan } from "./plan.ts";
 import { openPulumi, type Pulumi } from "./pulumi.ts";
-import { knowsStack, nodeVersion, pulumiVersion, settingsOf } from "./pulumi-state.ts";
+import { backendOf, knowsStack, nodeVersion, pulumiVersion, settingsOf } from "./pulumi-state.ts";
 import { quotaCheck, quotaNeeds } from "./quotas.ts";
 import { taggedResources } from "./tagged-resources.ts";
 
@@ -47,12 +48,13 @@ export async function examine({ folder, stack, region: asked }: ExamineParams): 
 }
 
 async function toolChecks(pulumi: Pulumi, planned: Planned | undefined): Promise<Check[]> {
-  const [node, version] = await Promise.all([
+  const [node, version, backend] = await Promise.all([
     answerOf(() => nodeVersion(pulumi)),
     answerOf(() => pulumiVersion(pulumi)),
+    answerOf(() => backendOf(pulumi)),
   ]);
   const wrong = planned !== undefined && "findings" in planned ? planned.findings : [];
-  return [nodeCheck(node), pulumiCheck(version), ...settingsChecks(wrong)];
+  return [nodeCheck(node), pulumiCheck(version), ...loginCheck(backend), ...settingsChecks(wrong)];
 }
 
 interface AccountParams {

@@ -32,6 +32,12 @@ export async function settingsOf(pulumi: Pulumi, stack: string): Promise<Record<
   return Object.fromEntries(Object.entries(all.data).map(([name, { value = "" }]) => [name, value]));
 }
 
+/** Where a stack is, as its own settings say; undefined: they do not, or there is no such stack. */
+export async function regionOf(pulumi: Pulumi, stack: string): Promise<string | undefined> {
+  const { code, stdout } = await pulumi.ask("config", "get", "aws:region", "--stack", stack);
+  return code === 0 && stdout.trim() !== "" ? stdout.trim() : undefined;
+}
+
 /** Where the state is kept; undefined: nobody is logged in. */
 export async function backendOf(pulumi: Pulumi): Promise<string | undefined> {
   const answer = await pulumi.ask("whoami", "--json");

@@ -3,19 +3,21 @@ import type { StackPlan } from "./plan.ts";
 
 /** A quota that a stack meets, and what it needs of it. */
 export interface QuotaNeed {
-  service: "ec2" | "fargate";
+  service: "ec2" | "fargate" | "lambda";
   /** As Service Quotas knows it; undefined: no code is known for it. */
   code: string | undefined;
   name: string;
+  /** What it counts. */
+  unit: "vCPUs" | "calls";
   /** What draws on it. */
   users: QuotaUser[];
 }
 
 export interface QuotaUser {
   name: string;
-  /** Processors without which it cannot start once. */
+  /** Without so much it cannot start once. */
   least: number;
-  /** Processors with all that the settings allow. */
+  /** With all that the settings allow. */
   most: number;
 }
 
@@ -43,11 +45,23 @@ const FAMILIES: readonly [RegExp, Family][] = [
   [/^p5/, { ...P, spot: "L-C4BD4855", spotName: "All P5 Spot Instance Requests" }],
   [/^p/, { ...P, spot: undefined, spotName: "Spot requests of newer P instances" }],
 ];
+const OF_EC2 = { service: "ec2", unit: "vCPUs" } as const;
 const FARGATE = {
   service: "fargate",
   code: "L-3032A538",
   name: "Fargate On-Demand vCPU resource count",
+  unit: "vCPUs",
 } as const;
+/** Of all functions of the account together, user code included; some accounts begin with ten. */
+const LAMBDA = {
+  service: "lambda",
+  code: "L-B99A9384",
+  name: "Concurrent executions of Lambda",
+  unit: "calls",
+} as const;
+/** Enough for some people and their runs; a page that is open holds one call or two. */
+const FEW_CALLS = 10;
+const ENOUGH_CALLS = 100;
 /** Processors of a run or an eval without a GPU. */
 const CPU_TASK_VCPUS = 4;
 
@@ -64,8 +78,8 @@ export function quotaNeeds({ gpuClasses, maxCpuTasks, gateway }: StackPlan): Quo
     const family = FAMILIES.find(([pattern]) => pattern.test(instanceTypes[0] ?? ""))?.[1];
     if (family === undefined) continue;
     const user = { name, least: vCpus * atOnce, most: vCpus * maxInstances };
-    add({ service: "ec2", code: family.onDemand, name: family.onDemandName }, user);
-    if (spot) add({ service: "ec2", code: family.spot, name: family.spotName }, user);
+    add({ ...OF_EC2, code: family.onDemand, name: family.onDemandName }, user);
+    if (spot) add({ ...OF_EC2, code: family.spot, name: family.spotName }, user);
   }
   add(FARGATE, {
     name: "runs and evals without a GPU",
@@ -73,10 +87,11 @@ export function quotaNeeds({ gpuClasses, maxCpuTasks, gateway }: StackPlan): Quo
     most: CPU_TASK_VCPUS * maxCpuTasks,
   });
   if (gateway === "fargate") add(FARGATE, { name: "the gateway", least: 1, most: 1 });
+  add(LAMBDA, { name: "the control plane and user code", least: FEW_CALLS, most: ENOUGH_CALLS });
   return [...needs.values()];
 }
 
-/** @param quota Processors; undefined: the account has no such quota. */
+/** @param quota In the unit of the need; undefined: the account has no such quota. */
 export function quotaCheck(need: QuotaNeed, region: string, quota: Answer<number | undefined>): Check {
   const check = "quota";
   const title = need.code === undefined ? need.name : `${need.name} (${need.code})`;
@@ -96,7 +111,7 @@ export function quotaCheck(need: QuotaNeed, region: string, quota: Answer<number
     return {
       check,
       status: "failed",
-      message: `${title} is ${has} vCPUs: ${each}; ${mostText(need.users, most)}`,
+      message: `${title} is ${has} ${need.unit}: ${each}; ${mostText(need.users, most)}`,
       remedy: increase(need, region, most),
     };
   }
@@ -104,10 +119,10 @@ export function quotaCheck(need: QuotaNeed, region: string, quota: Answer<number
     return {
       check,
       status: "warning",
-      message: `${title} is ${has} vCPUs; ${mostText(need.users, most)} What does not fit waits.`,
+      message: `${title} is ${has} ${need.unit}; ${mostText(need.users, most)} What does not fit waits.`,
       remedy: increase(need, region, most),
     };
-  return { check, status: "ok", message: `${title} is ${has} vCPUs; ${most} are needed at most.` };
+  return { check, status: "ok", message: `${title} is ${has} ${need.unit}; ${most} are needed at most.` };
 }
 
 function mostText(users: readonly QuotaUser[], most: number): string {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { SpotterError } from "../../schema/errors.ts";
 import { usualRegion } from "../aws/ask-account.ts";
-import { firstUse, recover, selectStack, update, type Deployed } from "../aws/deploy-stack.ts";
+import { addressOf, firstKey, recover, selectStack, update, type Address } from "../aws/deploy-stack.ts";
 import { examine, type Examined } from "../aws/examine.ts";
 import { projectFolder, totalUsd, type StackPlan } from "../aws/plan.ts";
 import { openPulumi, type ShowParams } from "../aws/pulumi.ts";
@@ -59,14 +59,18 @@ async function deploy(context: CliContext, options: Options): Promise<void> {
   });
   checkPassphrase(backend, folder, stack);
   const examined = await examine({ folder, stack, region: options.region });
-  stopIfUseless(context, examined, json);
-  await selectStack(pulumi, stack, examined.region);
+  const region = stopIfUseless(context, examined, json);
+  await selectStack(pulumi, stack, region);
   const params = { stack, yes, tell: (text: string) => teach(context, text), ...showing(context, json) };
   if (options.recover) await recover(pulumi, params);
   await update(pulumi, params);
-  const deployed = await firstUse(pulumi, stack, examined.region);
-  if (json) printJson(context, { stack, ...deployed, ...costsOf(examined.plan), ...reportOf(examined) });
-  else tellDeployed(context, stack, deployed, examined);
+  const { keyBootstrapFunction: functionName, ...address } = await addressOf(pulumi, stack);
+  // Before the key, which may not be had with the rights of who deploys.
+  if (!json) tellAddress(context, stack, address, examined);
+  const key = await firstKey({ stack, region, functionName });
+  if (json) printJson(context, { stack, ...address, key, ...costsOf(examined.plan), ...reportOf(examined) });
+  else if (key !== null) printConnection(context, key);
+  else teach(context, "It has an admin key already. If that is lost: `spotter key bootstrap --force`.");
 }
 
 /** @throws SpotterError `invalid_input` where nobody could answer. */
@@ -85,26 +89,27 @@ export function showing(context: CliContext, json: boolean): ShowParams {
   return { out: isOwnTerminal && !json ? "inherit" : json ? err : out, err, signal };
 }
 
-/** Tells what is wrong; what would make the update fail ends the command. */
-function stopIfUseless(context: CliContext, examined: Examined, json: boolean): void {
-  const { checks } = examined;
-  const isStopped = checks.some(({ stopsUpdate }) => stopsUpdate === true);
+/** Tells what is wrong; what would make the update fail ends the command. Resolves to the region. */
+function stopIfUseless(context: CliContext, examined: Examined, json: boolean): string {
+  const { checks, region } = examined;
+  const isStopped = region === undefined || checks.some(({ stopsUpdate }) => stopsUpdate === true);
   if (!json) {
     const bad = checks.filter(({ status }) => status !== "ok");
     if (bad.length > 0) printChecks(context, bad);
     if (bad.length > 0 && !isStopped) print(context, "None of it keeps the stack from being made; going on.");
   } else if (isStopped) printJson(context, reportOf(examined));
   if (isStopped) throw new Told(1);
+  return region;
 }
 
 function costsOf(plan: StackPlan | undefined) {
   return plan === undefined ? {} : { idleMonthlyUsd: totalUsd(plan), idleCosts: plan.idleCosts };
 }
 
-function tellDeployed(
+function tellAddress(
   context: CliContext,
   stack: string,
-  { url, gatewayUrl, key }: Deployed,
+  { url, gatewayUrl }: Pick<Address, "url" | "gatewayUrl">,
   { plan, region }: Examined,
 ): void {
   const { bold, cyan } = context.colors;
@@ -119,6 +124,4 @@ function tellDeployed(
     const rows = plan.idleCosts.map(({ what, monthlyUsd }) => [what, `$${monthlyUsd}`]);
     for (const line of pairs(Object.fromEntries(rows) as Record<string, string>)) print(context, `  ${line}`);
   }
-  if (key !== null) return printConnection(context, key);
-  teach(context, "It has an admin key already. If that is lost: `spotter key bootstrap --force`.");
 }

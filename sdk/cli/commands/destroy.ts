@@ -1,10 +1,9 @@
 import type { Command } from "commander";
 import { SpotterError } from "../../schema/errors.ts";
-import { usualRegion } from "../aws/ask-account.ts";
 import { destroyStack, runningWork } from "../aws/destroy-stack.ts";
 import { isProved, type Leftovers } from "../aws/leftovers.ts";
 import { planOf, projectFolder } from "../aws/plan.ts";
-import { backendOf, pulumiVersion, settingsOf } from "../aws/pulumi-state.ts";
+import { backendOf, pulumiVersion, regionOf, settingsOf } from "../aws/pulumi-state.ts";
 import { openPulumi } from "../aws/pulumi.ts";
 import { stackName, STACK_OPTION } from "../aws/stack-name.ts";
 import { checkPassphrase } from "../aws/state-backend.ts";
@@ -54,10 +53,10 @@ async function destroy(context: CliContext, options: Options): Promise<void> {
   const pulumi = openPulumi({ folder });
   await pulumiVersion(pulumi);
   checkPassphrase((await backendOf(pulumi)) ?? "", folder, stack);
-  const settings = await settingsOf(pulumi, stack);
-  const region = options.region ?? settings["aws:region"] ?? (await usualRegion());
+  const region = options.region ?? (await regionOf(pulumi, stack));
+  // Not that of the environment: looking in the wrong one would find nothing, and prove it.
   if (region === undefined) throw noRegion(stack);
-  const planned = await planOf(folder, settings);
+  const planned = await planOf(folder, await settingsOf(pulumi, stack));
   const isRetained = !("plan" in planned) || planned.plan.removal === "retain";
   const deletesData = options.deleteData === true || !isRetained;
   if (!options.yes) return refuseToGuess(stack, region, deletesData);

@@ -28,7 +28,7 @@ async function prepared(
   const answer = hasKey ? taken : { url: URL_OF_STACK, key: KEY, record: RECORD };
   const invoked: string[] = [];
   const aws = await startAwsAccount({
-    quotas: { "L-DB2E81BA": 8, "L-3819A6DF": 8, "L-3032A538": 40 },
+    quotas: { "L-DB2E81BA": 8, "L-3819A6DF": 8, "L-3032A538": 40, "L-B99A9384": 1000 },
     instanceTypes: { "g6.xlarge": { vCpus: 4, zones: ["a", "b"] } },
     services: {
       lambda: {
@@ -47,7 +47,7 @@ async function prepared(
 
 /** What was done to the stack; what was only asked is left out. */
 function changes(calls: string[][]): string[] {
-  const asks = /^(version|whoami|config --json|stack ls|stack output)/;
+  const asks = /^(version|whoami|config --json|config get|stack ls|stack output)/;
   return calls.map((each) => each.join(" ")).filter((line) => !asks.test(line));
 }
 
@@ -55,6 +55,7 @@ describe("spotter deploy", () => {
   it("checks the account, makes the stack, and tells its address, its idle cost, and its key once", async () => {
     const { folder, calls, invoked } = await prepared({
       up: [{ stdout: "Updating (dev)\n", stderr: "a warning\n" }],
+      "config get aws:region": [{ code: 255, stderr: "error: configuration key not found" }],
     });
     const { code, out, err } = await runCli([
       "deploy",
@@ -93,6 +94,13 @@ describe("spotter deploy", () => {
     expect(out).toMatch(/load balancer +\$16\.43/);
     expect(out).not.toContain("SPOTTER_API_KEY");
     expect(err).toContain("It has an admin key already.");
+  });
+
+  it("does not move a stack to another region", async () => {
+    const { folder, calls } = await prepared({}, { regions: { "us-east-1": "opt-in-not-required" } });
+    const { code, err } = await runCli(["deploy", "--dir", folder, "--yes", "--region", "us-east-1"]);
+    expect([code, err]).toEqual([2, expect.stringContaining("The stack dev is in eu-central-1") as string]);
+    expect(changes(calls())).toEqual(["stack select --create dev"]);
   });
 
   it("says what a lock means, and with --recover takes it away, looks what is there, and goes on", async () => {

@@ -4,7 +4,7 @@ import { startAwsAccount, stubAws, type AwsAccountOptions } from "../../fakes/aw
 import { fakePulumi, type Outcome } from "../../fakes/pulumi.ts";
 import { runCli } from "./run-cli.ts";
 
-const QUOTAS = { "L-DB2E81BA": 8, "L-3819A6DF": 64, "L-3032A538": 140 };
+const QUOTAS = { "L-DB2E81BA": 8, "L-3819A6DF": 64, "L-3032A538": 140, "L-B99A9384": 1000 };
 const OFFERED = { "g6.xlarge": { vCpus: 4, zones: ["eu-central-1a", "eu-central-1b"] } };
 
 async function prepared(
@@ -30,14 +30,14 @@ describe("spotter doctor", () => {
     expect(code).toBe(0);
     expect(told).toContain("Account 123456789012, as arn:aws:iam::123456789012:user/ada.");
     expect(told).toContain("L4:1 (g6.xlarge) is offered in eu-central-1a, eu-central-1b.");
-    expect(told).toContain("9 checks: 0 failed, 0 with a warning.");
+    expect(told).toContain("11 checks: 0 failed, 0 with a warning.");
     expect(aws.calls.filter(({ operation }) => !/^(Get|Describe)/.test(operation))).toEqual([]);
     const quotas = aws.calls.filter(({ operation }) => operation === "GetServiceQuota");
     expect(
       quotas.map(({ input }) => `${String(input["ServiceCode"])} ${String(input["QuotaCode"])}`).sort(),
-    ).toEqual([...["ec2 L-3819A6DF", "ec2 L-DB2E81BA", "fargate L-3032A538"]]);
+    ).toEqual([...["ec2 L-3819A6DF", "ec2 L-DB2E81BA", "fargate L-3032A538", "lambda L-B99A9384"]]);
     expect(new Set(calls().map(([first, second]) => `${first} ${second}`))).toEqual(
-      new Set(["config --json", "version undefined", "stack ls"]),
+      new Set(["config --json", "version undefined", "whoami --json", "stack ls"]),
     );
     // Pulumi would start the project's own Node.
     expect(path().split(":")[0]).toBe(`${folder}/node_modules/node/bin`);
@@ -77,7 +77,7 @@ describe("spotter doctor", () => {
     const { code, bad } = await doctor(folder);
     expect(code).toBe(0);
     expect(bad.map(({ check, remedy }) => [check, remedy])).toEqual([
-      ...Array.from({ length: 3 }, () => ["quota", "The credentials need servicequotas:GetServiceQuota."]),
+      ...Array.from({ length: 4 }, () => ["quota", "The credentials need servicequotas:GetServiceQuota."]),
       ["offers", "The credentials need ec2:DescribeInstanceTypeOfferings."],
       ["stack", "The credentials need tag:GetResources."],
     ]);

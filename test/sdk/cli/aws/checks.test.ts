@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { awsFailure } from "../../../../sdk/cli/aws/aws-failure.ts";
 import {
   credentialsCheck,
+  loginCheck,
   nodeCheck,
   offersCheck,
   pulumiCheck,
@@ -58,6 +59,7 @@ describe("the quotas that a stack meets", () => {
           [1, 1],
         ],
       ],
+      ["lambda", "L-B99A9384", [[10, 100]]],
     ]);
   });
 
@@ -110,6 +112,16 @@ describe("checks before a stack is made", () => {
     const ofPulumi = (value: string) => pulumiCheck({ value }).status;
     expect(["v3.199.0", "v2.9.0", "v3.200.0", "3.265.0", "v4.0.0"].map(ofPulumi)).toEqual([
       ...["failed", "failed", "ok", "ok", "ok"],
+    ]);
+  });
+
+  it("know whether there is somewhere to keep the state", () => {
+    const of = (value: string | undefined) => loginCheck({ value }).map(({ status }) => status);
+    expect([of("s3://a"), of(""), of(undefined), loginCheck(denied)]).toEqual([
+      ["ok"],
+      ["ok"],
+      ["warning"],
+      [],
     ]);
   });
 
