@@ -143,7 +143,7 @@ describe("a wrong setting", () => {
     expect(refusal(settings)).toContain(message);
   });
 
-  it("does not hide the others", () => {
+  it("does not hide the others (56)", () => {
     const text = refusal({
       gatway: "x",
       gateway: "ecs",

@@ -27,8 +27,11 @@ it("lets containers read programs through the network's own door, and nothing el
 it.each([
   ["retain", true, false],
   ["destroy", false, true],
-])("with removal %s: protected %s, emptied when destroyed %s", async (removal, protect, forceDestroy) => {
-  const bucket = (await record({ removal })).only("aws:s3/bucket:Bucket");
-  expect(bucket.protect).toBe(protect);
-  expect(bucket.inputs["forceDestroy"]).toBe(forceDestroy);
-});
+])(
+  "with removal %s: protected %s, emptied when destroyed %s (83)",
+  async (removal, protect, forceDestroy) => {
+    const bucket = (await record({ removal })).only("aws:s3/bucket:Bucket");
+    expect(bucket.protect).toBe(protect);
+    expect(bucket.inputs["forceDestroy"]).toBe(forceDestroy);
+  },
+);

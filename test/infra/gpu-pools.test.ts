@@ -101,7 +101,7 @@ describe("GPU pools", () => {
     expect(spot?.["H100:8"]?.["capacityProvider"]).toBe("gpu-h100-8-spot-1a2b3c4");
   });
 
-  it("can be destroyed: the association first, then providers, groups, hosts' template and the cluster", () => {
+  it("can be destroyed: the association first, then providers, groups, hosts' template and the cluster (81)", () => {
     const needs = (type: string, name: string) =>
       pools
         .only(type, name)
