@@ -2,6 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
+import { targetOf } from "../../sdk/config/prime-rl/argv-target.ts";
+import { ENTRYPOINTS, type EntrypointName } from "../../sdk/config/prime-rl/entrypoints.ts";
+import { rootOf } from "../../sdk/config/prime-rl/walk.ts";
 import { createContext } from "../../sdk/cli/context.ts";
 import { createProgram } from "../../sdk/cli/program.ts";
 import { blocksOf, pages, root } from "./snippets.ts";
@@ -43,6 +46,9 @@ describe("commands that pages tell to type", () => {
     expect(problemsOf("npx spotter run wacth x")).toEqual(["no `spotter run wacth`"]);
     expect(problemsOf("X=1 spotter run list --limt 3 | head")).toEqual(["no --limt in `spotter run list`"]);
     expect(problemsOf("export K=$(npx spotter keys create app)")).toEqual(["no `spotter keys`"]);
+    expect(problemsOf("spotter rl @ x.toml --trainer.optm.lr 1")).toEqual([
+      "no --trainer.optm.lr in `spotter rl`",
+    ]);
     expect(problemsOf("npm run dmeo")).toEqual(["no script dmeo"]);
     expect(problemsOf("npx node examples/none/run.ts")).toEqual(["no file examples/none/run.ts"]);
   });
@@ -77,11 +83,24 @@ function commandProblems(words: string[]): string[] {
     command = child;
     path += ` ${word}`;
   }
+  // The flags of a configuration are its settings.
+  const entrypoint = words[words[0] === "config" ? 2 : 0] ?? "";
+  if (Object.hasOwn(ENTRYPOINTS, entrypoint))
+    return settingProblems(path, entrypoint as EntrypointName, words);
   const known = new Set([...optionsOf(program), ...optionsOf(command), "--help"]);
   const unknown = words
     .flatMap((word) => /^--?[a-z][\w-]*/.exec(word) ?? [])
     .filter((word) => !known.has(word));
   return unknown.map((word) => `no ${word} in \`${path}\``);
+}
+
+function settingProblems(path: string, entrypoint: EntrypointName, words: readonly string[]): string[] {
+  const root = rootOf(ENTRYPOINTS[entrypoint].schema);
+  const own = new Set(["--json", "--help", "--dry-run", "--to"]);
+  const flags = words.flatMap((word) => /^--[a-z][^=\s`]*/.exec(word) ?? []).filter((flag) => !own.has(flag));
+  return flags
+    .filter((flag) => targetOf(flag.replace(/^--(no-)?/, ""), root).shape === undefined)
+    .map((flag) => `no ${flag} in \`${path}\``);
 }
 
 function optionsOf(command: Command): string[] {
