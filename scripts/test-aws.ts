@@ -48,16 +48,16 @@ async function run(): Promise<number> {
   process.env["PULUMI_BACKEND_URL"] = pathToFileURL(state).href;
   process.env["PULUMI_CONFIG_PASSPHRASE"] = PASSPHRASE;
   const pulumi = openPulumi({ folder: values.dir });
-  try {
-    await pulumiVersion(pulumi);
-    const { account } = await callerIdentity(region);
-    if (region === undefined) throw new Error("No region: give one with --region, or set AWS_REGION.");
-    say(`Account ${account}, ${region}: deploying the stack ${stack}, its state is in ${state}.`);
-  } catch (error) {
-    const { message, hint } = SpotterError.from(error);
-    say(`The test on AWS was not run: ${message}${hint === undefined ? "" : `\n${hint}`}`);
+  const missing = await Promise.allSettled([pulumiVersion(pulumi), callerIdentity(region), regionOr(region)]);
+  const reasons = missing.flatMap((each) =>
+    each.status === "rejected" ? [SpotterError.from(each.reason)] : [],
+  );
+  if (reasons.length > 0 || region === undefined) {
+    say("The test on AWS was not run:");
+    for (const { message, hint } of reasons) say(`- ${message}${hint === undefined ? "" : `\n  ${hint}`}`);
     return 1;
   }
+  say(`${region}: deploying the stack ${stack}; its state is in ${state}.`);
   const settings = { "aws:region": region, "spotter:removal": "destroy", "spotter:gateway": values.gateway };
   let failure: unknown;
   try {
@@ -85,6 +85,13 @@ async function run(): Promise<number> {
   }
   say(failure === undefined ? "1 passed, 0 failed" : "0 passed, 1 failed");
   return failure === undefined ? 0 : 1;
+}
+
+async function regionOr(region: string | undefined): Promise<void> {
+  if (region !== undefined) return;
+  throw new SpotterError("invalid_input", "No region is given.", {
+    hint: "Give one with --region, or set AWS_REGION.",
+  });
 }
 
 /** A command of ours; what it shows goes to standard error. Resolves to what it prints as JSON. */
