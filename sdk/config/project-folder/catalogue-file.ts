@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { describeIssue } from "../../schema/describe-issue.ts";
 import { type Catalogue, CATALOGUE, catalogueEntry, catalogueFile } from "./catalogue.ts";
 import { positionOf } from "./config-document.ts";
 import { type Finding, placed } from "./finding.ts";
+import { readText } from "./read-text.ts";
 
 const FILE = "catalogue.json";
 
@@ -15,7 +16,12 @@ export async function folderCatalogue(
   const path = join(folder, FILE);
   if (!existsSync(path)) return { catalogue: CATALOGUE, findings: [] };
   const { readJson } = await import("./read-json.ts");
-  const document = readJson(readFileSync(path, "utf8").replace(/^\uFEFF/, ""), FILE);
+  const read = readText(path);
+  if ("fault" in read) {
+    const remark = { code: "config_syntax" as const, path: [], message: read.fault, hint: "Write JSON." };
+    return { catalogue: CATALOGUE, findings: [placed(remark, FILE, undefined)] };
+  }
+  const document = readJson(read.text, FILE);
   const findings = document.remarks.map((remark) => placed(remark, FILE, remark.position));
   if (document.value === undefined) return { catalogue: CATALOGUE, findings };
   const result = z.safeParse(catalogueFile, document.value, { reportInput: true });

@@ -5,6 +5,7 @@ import { type LineSink, MAX_LINE_BYTES, scanLines } from "./line-scan.ts";
 import { rowChecks } from "./row-checks.ts";
 import type { RowContext } from "./row-context.ts";
 import { inexactNumber, rowJson } from "./row-json.ts";
+import { faultOf } from "./read-text.ts";
 import { RowPositions } from "./row-positions.ts";
 
 export interface CheckedRows {
@@ -40,7 +41,16 @@ export async function checkRows(params: CheckRowsParams): Promise<CheckedRows> {
     return { ...none, findings: [aboutFile(file, "rows_missing", "is a folder", hint)] };
   }
   const checker = new RowChecker(file, context);
-  const bytes = await scanLines(path, checker, params.signal);
+  let bytes: number;
+  try {
+    bytes = await scanLines(path, checker, params.signal);
+  } catch (error) {
+    params.signal?.throwIfAborted();
+    return {
+      ...none,
+      findings: [aboutFile(file, "rows_missing", faultOf(error), "Check its rights and its disk.")],
+    };
+  }
   const { rows, hasImages, hasDocker, otherAnswers } = checker;
   const findings = checker.collector.findings();
   if (rows === 0 && findings.every(({ severity }) => severity !== "error"))

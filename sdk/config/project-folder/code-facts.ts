@@ -34,3 +34,9 @@ export function codeFinding(
   const { line, column } = position ?? { line: null, column: null };
   return { code, severity, file, line, column, path, message, hint };
 }
+
+/** A file of code that is no text. */
+export function unreadable(file: string, fault: string): CodeFile {
+  const finding = codeFinding("code_syntax", file, undefined, "", fault, "Write it as UTF-8 text.");
+  return { file, items: [], findings: [finding], isReadable: false, isMath: false };
+}

@@ -1,12 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ConfigDocument } from "./config-document.ts";
 import type { Finding } from "./finding.ts";
+import { readText } from "./read-text.ts";
 
 /** In the order they are looked for. */
 export const CONFIG_NAMES = ["config.yml", "config.yaml", "config.json"] as const;
-/** A configuration is a page of text. */
-const MAX_BYTES = 1_000_000;
 
 /** Reads the folder's configuration; findings where there is none, or more than one. */
 export async function readConfigFile(
@@ -24,16 +23,13 @@ export async function readConfigFile(
   const findings = others.map((other) =>
     about("config_ambiguous", other, "warning", `is not read: ${file} stands beside it`, "Keep one of them."),
   );
-  const bytes = readFileSync(join(folder, file));
-  if (bytes.length > MAX_BYTES) {
-    const message = `has ${bytes.length} bytes; ${MAX_BYTES} are the most`;
+  const source = readText(join(folder, file));
+  if ("fault" in source)
     return {
       text: "",
-      findings: [about("config_syntax", file, "error", message, "Rows go to train.jsonl.")],
+      findings: [about("config_syntax", file, "error", source.fault, "Write keys as text.")],
     };
-  }
-  // A byte order mark is no part of the text.
-  const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
+  const { text } = source;
   const read = file.endsWith(".json")
     ? (await import("./read-json.ts")).readJson
     : (await import("./read-yaml.ts")).readYaml;

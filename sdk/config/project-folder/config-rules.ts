@@ -236,6 +236,15 @@ function windows({ view, catalogue }: RuleContext): Remark[] {
       message: `is ${window}; ${value} reaches ${factsOf(catalogue, value)?.context} tokens`,
       hint: `Write ${factsOf(catalogue, value)?.context} or less.`,
     }));
+  const answer = view.number("rollout.max_tool_response") ?? 0;
+  if (answer >= window)
+    above.push({
+      code: "tool_response_window",
+      severity: "warning",
+      path: ["rollout", "max_tool_response"],
+      message: `is ${answer}: one tool's answer may fill all of the ${window} tokens`,
+      hint: "Write a fraction of max_context_window.",
+    });
   const turns = view.number("rollout.max_turns") ?? 1;
   if (turns < 4 || window / turns >= TOKENS_PER_TURN) return above;
   const message = `${turns} turns share ${window} tokens: ${Math.floor(window / turns)} for each, its tool result included`;

@@ -27,6 +27,7 @@ export const FINDING_CODES = {
   reasoning_unsupported: "a reasoning_mode that the model does not have",
   reasoning_window: "a model that thinks, with less than 8192 tokens",
   context_exceeded: "max_context_window is above the model's",
+  tool_response_window: "max_tool_response leaves no room for anything else",
   turns_window: "many turns in a small window",
   mcp_url_invalid: "not a URL",
   secret_placeholder: "a key that was never filled in",
@@ -34,6 +35,7 @@ export const FINDING_CODES = {
   // train.jsonl
   rows_missing: "no such file, or no rows in it",
   rows_few: "fewer rows than batch_size",
+  val_split_small: "a val_split of less than one row",
   steps_short: "a save_step or an eval's step that is never reached",
   row_syntax: "a line that is not JSON, not UTF-8 or far too long",
   row_not_finite: "NaN or Infinity, read as null",
@@ -54,6 +56,7 @@ export const FINDING_CODES = {
   variable_unknown: "$name that is no variable of the row",
   variable_unused: "a variable that no message mentions",
   answer_missing: "an expected_answer that is null",
+  metadata_missing: "a row without a key of metadata that a reward reads",
   answer_undelimited: "LaTeX that is not read as mathematics",
   // rewards.ts, rewards.py, tools.ts, tools.py
   code_missing: "no file of rewards where the project needs one",

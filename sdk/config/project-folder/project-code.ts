@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type CodeFile, type CodeItem, codeFinding } from "./code-facts.ts";
+import { type CodeFile, type CodeItem, codeFinding, unreadable } from "./code-facts.ts";
 import type { Finding } from "./finding.ts";
+import { readText } from "./read-text.ts";
 
 export type CodeWord = "reward" | "tool";
 
@@ -47,7 +48,9 @@ export async function projectCode(folder: string, word: CodeWord): Promise<Proje
 }
 
 async function pythonCode(folder: string, file: string, word: CodeWord): Promise<CodeFile> {
-  const source = readFileSync(join(folder, file), "utf8");
+  const read = readText(join(folder, file));
+  if ("fault" in read) return unreadable(file, read.fault);
+  const source = read.text;
   if (word === "reward") return (await import("./python/rewards.ts")).pythonRewards(source, file);
   return (await import("./python/tools.ts")).pythonTools(source, file);
 }

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { folderCatalogue } from "./catalogue-file.ts";
 import { type Catalogue, factsOf } from "./catalogue.ts";
 import { checkConfig } from "./check-config.ts";
 import { checkRows, type CheckedRows } from "./check-rows.ts";
+import { codeFinding } from "./code-facts.ts";
 import { codeRules, fileFindings } from "./code-rules.ts";
 import { type ConfigDocument, located } from "./config-document.ts";
 import { readConfigFile } from "./config-file.ts";
@@ -12,6 +13,7 @@ import type { ConfigView } from "./config-view.ts";
 import { type Finding, inReadingOrder } from "./finding.ts";
 import { isInSandbox } from "./mcp-rules.ts";
 import { type ProjectCode, projectCode } from "./project-code.ts";
+import { readText } from "./read-text.ts";
 import { requirementFindings } from "./requirements.ts";
 import type { RowContext } from "./row-context.ts";
 import { secretFindings } from "./secrets.ts";
@@ -121,6 +123,12 @@ function rowContext(
 }
 
 function requirements(folder: string): Finding[] {
-  const path = join(folder, "requirements.txt");
-  return existsSync(path) ? requirementFindings(readFileSync(path, "utf8"), "requirements.txt") : [];
+  const file = "requirements.txt";
+  const path = join(folder, file);
+  if (!existsSync(path)) return [];
+  const read = readText(path);
+  if ("text" in read) return requirementFindings(read.text, file);
+  return [
+    codeFinding("requirements_invalid", file, undefined, "", read.fault, "Write name==1.2.3, one a line."),
+  ];
 }

@@ -5,6 +5,8 @@ import type { Remark } from "./finding.ts";
 export interface CodeFacts {
   /** Runs inside the row's container. */
   sandbox: boolean;
+  /** Keys of metadata that it cannot do without. */
+  needs?: readonly string[];
 }
 
 /** What the rows of a project are checked against. */

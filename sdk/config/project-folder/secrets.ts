@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { codeFinding } from "./code-facts.ts";
 import { type ConfigDocument, located } from "./config-document.ts";
 import type { ConfigView } from "./config-view.ts";
 import type { Finding } from "./finding.ts";
 import { PLACEHOLDER } from "./mcp-rules.ts";
+import { readText } from "./read-text.ts";
 
 const FILE = ".env";
 const LINE = /^(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*)$/;
@@ -38,11 +39,14 @@ export function secretFindings(
   document: ConfigDocument,
 ): Finding[] {
   const path = join(folder, FILE);
-  const { values, badLines } = readEnv(existsSync(path) ? readFileSync(path, "utf8") : "");
+  const read = existsSync(path) ? readText(path) : { text: "" };
+  const { values, badLines } = readEnv("text" in read ? read.text : "");
   const hint = "Write NAME=value, a secret a line.";
   const findings = badLines.map((line) =>
     codeFinding("env_invalid", FILE, { line, column: 1 }, "", "sets nothing", hint, "warning"),
   );
+  if ("fault" in read)
+    findings.push(codeFinding("env_invalid", FILE, undefined, "", read.fault, hint, "warning"));
   for (const [name, { value, line }] of values)
     if (PLACEHOLDER.test(value))
       findings.push(

@@ -11,9 +11,11 @@ export function totalSteps(rows: number, view: ConfigView): number | undefined {
 
 /** Rows that are learnt from, where a share of them is held out. */
 export function trainRows(rows: number, view: ConfigView): number {
-  const kind = view.text("dataset_type");
-  const isSplit = kind === "sft" || kind === "midtrain";
-  return rows - (isSplit ? Math.floor(rows * (view.number("data.val_split") ?? 0)) : 0);
+  return rows - (isSplit(view) ? Math.floor(rows * (view.number("data.val_split") ?? 0)) : 0);
+}
+
+function isSplit(view: ConfigView): boolean {
+  return ["sft", "midtrain"].includes(view.text("dataset_type") ?? "");
 }
 
 /** What of config.yml does not fit the number of rows. */
@@ -41,6 +43,14 @@ export function sizeRules(rows: number, view: ConfigView): Remark[] {
       hint: `Write ${Math.max(1, Math.floor(steps / 2))}, or train for longer.`,
     });
   };
+  if (trainRows(rows, view) === rows && (view.number("data.val_split") ?? 0) > 0 && isSplit(view))
+    remarks.push({
+      code: "val_split_small",
+      severity: "warning",
+      path: ["data", "val_split"],
+      message: `of ${rows} rows is less than one: nothing is held out`,
+      hint: `Write ${Math.min(0.5, Math.ceil(100 / rows) / 100)} or more, or remove it.`,
+    });
   late(["trainer", "save_step"], view.number("trainer.save_step"), "it saves at the end only");
   view.list("evals").forEach((each, index) => {
     const { step } = (each ?? {}) as { step?: unknown };

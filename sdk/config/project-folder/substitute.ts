@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isPlainObject } from "./coerce.ts";
 import { type Catalogue, factsOf } from "./catalogue.ts";
 import { type ConfigDocument, positionOf } from "./config-document.ts";
 import { type Finding, type Path, placed } from "./finding.ts";
 import { setValue } from "./overrides.ts";
+import { readText } from "./read-text.ts";
 
 /** A file with the name of a model to try the project with on this machine. */
 const LOCAL_MODEL = "local_model";
@@ -19,7 +20,8 @@ export function withLocalModel(folder: string, given: Substitutes): Substitutes 
   const path = join(folder, LOCAL_MODEL);
   if (given.model !== undefined || !existsSync(path))
     return { ...given, source: `--model ${given.model ?? ""}` };
-  const name = readFileSync(path, "utf8").trim().split(/\s+/)[0] ?? "";
+  const read = readText(path);
+  const name = "text" in read ? (read.text.trim().split(/\s+/)[0] ?? "") : "";
   return { ...given, model: name || undefined, source: LOCAL_MODEL };
 }
 

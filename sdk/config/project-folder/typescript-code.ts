@@ -1,11 +1,13 @@
-import { readFileSync } from "node:fs";
 import { SpotterError } from "../../schema/errors.ts";
 import { bundleUserCode } from "../../user-code/bundle.ts";
-import { type CodeFile, type CodeItem, codeFinding } from "./code-facts.ts";
+import { type CodeFile, type CodeItem, codeFinding, unreadable } from "./code-facts.ts";
+import { readText } from "./read-text.ts";
 
 /** Reads rewards.ts or tools.ts: bundles it as a launch would, and looks which exports are what. */
 export async function typescriptCode(path: string, file: string, word: "reward" | "tool"): Promise<CodeFile> {
-  const source = readFileSync(path, "utf8");
+  const read = readText(path);
+  if ("fault" in read) return unreadable(file, read.fault);
+  const source = read.text;
   const isMath = /\bmathEqual\b/.test(source);
   try {
     const { exportNames, warnings } = await bundleUserCode(path);

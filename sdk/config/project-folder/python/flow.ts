@@ -56,6 +56,11 @@ export function isFunction(tokens: readonly Token[]): boolean {
   return tokens[0]?.text === "def" || (tokens[0]?.text === "async" && tokens[1]?.text === "def");
 }
 
+/** Every statement of a block, those of blocks within it included. */
+export function allStatements(block: readonly Statement[]): Statement[] {
+  return block.flatMap((each) => [each, ...allStatements(each.body ?? [])]);
+}
+
 export function contains(block: readonly Statement[], test: (tokens: readonly Token[]) => boolean): boolean {
   return block.some(({ tokens, body }) => test(tokens) || contains(body ?? [], test));
 }

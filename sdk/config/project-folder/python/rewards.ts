@@ -9,7 +9,7 @@ import {
   optionsOf,
   twiceFindings,
 } from "./decorated.ts";
-import { alwaysEnds, contains, returnsOf } from "./flow.ts";
+import { allStatements, alwaysEnds, contains, returnsOf } from "./flow.ts";
 import { type PythonFile, readPython } from "./functions.ts";
 import type { Token } from "./tokens.ts";
 
@@ -40,7 +40,24 @@ export function pythonRewards(source: string, path: string): CodeFile {
     ...options.flatMap((each) => each.findings),
     ...found.flatMap((each) => [...signature(file, path, each), ...body(path, each)]),
   ];
-  return { file: path, items: options.map(({ item }) => item), findings, isReadable: true, isMath };
+  const items = options.map(({ item }, index) => ({ ...item, needs: needsOf(found[index]) }));
+  return { file: path, items, findings, isReadable: true, isMath };
+}
+
+/** Keys that `args.metadata["key"]` reads: without them it raises. */
+function needsOf(found: Decorated | undefined): string[] {
+  const args = found?.fn.parameters[0]?.name;
+  const keys = allStatements(found?.fn.body ?? []).flatMap(({ tokens }) =>
+    tokens.flatMap(({ text }, at) => {
+      const [dot, metadata, open, key, close] = tokens.slice(at + 1, at + 6);
+      const isRead =
+        text === args && dot?.text === "." && metadata?.text === "metadata" && open?.text === "[";
+      const isWritten = tokens[at + 6]?.text === "=";
+      if (!isRead || isWritten || close?.text !== "]" || key?.kind !== "text") return [];
+      return /^['"][^'"\\]*['"]$/.test(key.text) ? [key.text.slice(1, -1)] : [];
+    }),
+  );
+  return [...new Set(keys)];
 }
 
 function signature(file: PythonFile, path: string, { fn }: Decorated): Finding[] {

@@ -190,6 +190,38 @@ describe("a project folder", () => {
       },
       [],
     ],
+    [
+      "50: metadata that a reward reads",
+      {
+        "rewards.py": REWARDS_PY.replace(
+          "return 1.0",
+          'return 1.0 if args.metadata["gold"] else args.metadata.get("x", 0)',
+        ),
+        "train.jsonl":
+          ask({ rewards: ["accuracy"] }) + ask({ rewards: ["accuracy"], metadata: { gold: 1 } }).repeat(3),
+      },
+      ["train.jsonl W metadata_missing 1:1 metadata"],
+    ],
+    [
+      "59: val_split of less than a row",
+      {
+        "config.yml": withSection("dataset_type: sft").replace(
+          "batch_size: 4",
+          "batch_size: 4, val_split: 0.1",
+        ),
+        "train.jsonl":
+          '{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}\n'.repeat(
+            4,
+          ),
+        "rewards.py": undefined,
+      },
+      ["config.yml W val_split_small 2:35 data.val_split"],
+    ],
+    [
+      "62: an answer of a tool as long as the window",
+      { "config.yml": `${BASE}rollout: { max_tool_response: 32768 }\n` },
+      ["config.yml W tool_response_window 5:32 rollout.max_tool_response"],
+    ],
     ["an older file", { "env.py": TOOLS_PY }, ["env.py W legacy_file null:null"]],
     ["two configurations", { "config.json": "{}" }, ["config.json W config_ambiguous null:null"]],
     [
