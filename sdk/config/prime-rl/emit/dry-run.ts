@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { stringify } from "smol-toml";
-import { ENTRYPOINTS, type EntrypointName } from "../entrypoints.ts";
+import type { EntrypointName } from "../entrypoints.ts";
 import type { Path, Report } from "../types.ts";
-import { fieldIn, isTable, restIn, rootOf, sectionsIn, type Shape } from "../walk.ts";
+import { fieldIn, isTable, restIn, sectionsIn, type Shape } from "../walk.ts";
+import { tomlOf } from "./toml.ts";
 
 export interface EmittedFile {
   /** Below `configs/`. */
@@ -30,25 +30,18 @@ export function dryRunFiles(
   config: Record<string, unknown>,
 ): { files: EmittedFile[]; reports: Report[] } {
   const reports: Report[] = [];
-  const files = [fileOf(name, config, [], reports)];
+  const files = [fileOf(name, config, reports)];
   for (const part of name === "rl" ? PARTS : []) {
     const inner = config[part];
     // Their findings are those of the whole.
-    if (isTable(inner)) files.push(fileOf(part, inner, [], []));
+    if (isTable(inner)) files.push(fileOf(part, inner, []));
   }
   return { files: reports.length > 0 ? [] : files, reports };
 }
 
-function fileOf(
-  name: EntrypointName,
-  config: Record<string, unknown>,
-  path: Path,
-  reports: Report[],
-): EmittedFile {
-  // Who runs the file means to run it.
-  const { dry_run: _, ...rest } = config;
-  const tree = withoutNulls(rest, rootOf(ENTRYPOINTS[name].schema), path, reports);
-  return { name: `${name}.toml`, text: stringify(tree) };
+function fileOf(name: EntrypointName, config: Record<string, unknown>, reports: Report[]): EmittedFile {
+  const text = tomlOf(name, config, { onNull: (path) => reports.push(noNull(path)) });
+  return { name: `${name}.toml`, text };
 }
 
 /** TOML has no null: where a setting stands, the text "None" means it. */

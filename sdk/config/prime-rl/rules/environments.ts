@@ -93,7 +93,7 @@ function finishRequests(environment: Scope<EnvironmentConfig>, scope: Scope<Orch
     const standard = { top_k: -1, min_p: 0, return_token_ids: true };
     for (const [key, value] of Object.entries(standard))
       if (!(key in environment.value.sampling.extra_body))
-        environment.derive(["sampling", "extra_body", key], value, "requests to the policy");
+        environment.derive(["sampling", "extra_body", key], value, environment.name("algo"));
   }
   if (isLegacy(environment.value))
     environment.derive(["extra_env_kwargs", "max_seq_len"], scope.value.seq_len, scope.name("seq_len"));

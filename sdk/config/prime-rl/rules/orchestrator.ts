@@ -15,7 +15,7 @@ export function finishOrchestrator(scope: Scope<OrchestratorConfig>): void {
     scope.derive(
       ["model", "client", "extra_headers_from_state", "X-Session-ID"],
       "trajectory_id",
-      "one server a rollout",
+      scope.name("model", "client"),
     );
   const { prime_monitor, wandb } = scope.value;
   if (prime_monitor?.run_name === null && wandb?.name)

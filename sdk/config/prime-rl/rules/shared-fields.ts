@@ -41,6 +41,13 @@ const FIELDS: readonly SharedField[] = [
 
 const path = (text: string): Path => text.split(".");
 
+/** Where a null has to be said: a shared value would stand there if it was left out. */
+export function sharedInto(config: Readonly<Record<string, unknown>>): ReadonlySet<string> {
+  const at = (text: string) =>
+    path(text).reduce<unknown>((held, step) => (isTable(held) ? held[step] : undefined), config);
+  return new Set(FIELDS.filter(({ from }) => !isUnset(at(from))).flatMap(({ to }) => [...to]));
+}
+
 /**
  * Carries what is said for all components to each that does not say it itself, and reports every place where the
  * two differ. Texts are converted by now, so "20" and 20 are the same.

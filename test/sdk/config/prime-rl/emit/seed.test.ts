@@ -32,6 +32,8 @@ const OVERLAYS = [
     "what environments do not inherit",
     '[orchestrator.eval.sampling]\ntop_p = 0.9\n[[orchestrator.eval.env]]\nid = "a"\nsampling = { top_p = "None" }',
   ],
+  ["what one side does not share", '[ckpt]\nkeep_last = 3\n[orchestrator.ckpt]\nkeep_last = "None"'],
+  ["what all components do", "[log]\njson_logging = true"],
   ["what one component does by itself", "[trainer.log]\njson_logging = true"],
 ] as const;
 
@@ -90,8 +92,8 @@ describe("files for the pinned version", () => {
     const flags = ["--train.env.0.args", '{"a": null, "n": "1"}'];
     const withNull = configOf(await resolving("orchestrator", ['[[train.env]]\nid = "a"'], flags));
     expect(seedFiles("orchestrator", withNull).reports.map(({ path }) => path.join("."))).toEqual([
-      "train.env.0.args",
       "train.env.0.args.n",
+      "train.env.0.args.a",
     ]);
   });
 });
