@@ -15,6 +15,8 @@ const LOG_DAYS = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922,
 ] as const;
 const NOTHING = "$0";
+/** Where containers run is in a variable of functions, which Lambda gives 4 KB for all of theirs. */
+export const MAX_GPU_CLASSES = 6;
 
 /** `L4:1`, or `L4:1=4` with the most instances of it. */
 const gpuClass = z.string().superRefine((text, context) => {
@@ -73,6 +75,7 @@ export const SETTINGS = z.strictObject({
   }),
   gpuClasses: z
     .array(gpuClass)
+    .max(MAX_GPU_CLASSES, `may be ${MAX_GPU_CLASSES} at most, as functions are told of them in 4 KB`)
     .superRefine(eachOnce)
     .default(["L4:1"])
     .meta({
