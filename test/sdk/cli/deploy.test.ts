@@ -103,7 +103,7 @@ describe("spotter deploy", () => {
     expect(changes(calls())).toEqual(["stack select --create dev"]);
   });
 
-  it("says what a lock means, and with --recover takes it away, looks what is there, and goes on", async () => {
+  it("says what a lock means, and with --recover takes it away, looks what is there, and goes on (85)", async () => {
     const { folder, calls } = await prepared({ up: [{ code: 255, stderr: LOCKED }, {}] });
     const locked = await runCli(["deploy", "--dir", folder, "--yes"]);
     expect([locked.code, locked.err]).toEqual([
@@ -128,7 +128,7 @@ describe("spotter deploy", () => {
     expect(changes(calls()).at(-1)).toContain("refresh");
   });
 
-  it("passes Ctrl-C on to Pulumi, waits for it, and names the way out", async () => {
+  it("passes Ctrl-C on to Pulumi, waits for it, and names the way out (85)", async () => {
     const { folder, calls, called } = await prepared({ up: [{ untilInterrupted: true, code: 1 }] });
     const interrupt = new AbortController();
     const running = runCli(["deploy", "--dir", folder, "--yes"], { signal: interrupt.signal });

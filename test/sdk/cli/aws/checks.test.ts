@@ -24,7 +24,7 @@ const denied = { error: new SpotterError("aws_denied", "no", { hint: "ask your a
 const named = (name: string) => Object.assign(new Error("said"), { name });
 
 describe("the quotas that a stack meets", () => {
-  it("are those of its GPU families, on demand and spot apart, and of Fargate", () => {
+  it("are those of its GPU families, on demand and spot apart, and of Fargate and Lambda (84)", () => {
     const classes = [
       pool({ spot: true }),
       pool({ name: "A100-40GB:8", instanceTypes: ["p4d.24xlarge"], vCpus: 96, spot: true }),
@@ -63,7 +63,7 @@ describe("the quotas that a stack meets", () => {
     ]);
   });
 
-  it("fail where something cannot start once, warn where not all fits, and say what to ask for", () => {
+  it("fail where something cannot start once, warn where not all fits, and say what to ask for (84)", () => {
     const [need] = quotaNeeds(plan({ gpuClasses: [pool()] }));
     if (need === undefined) throw new Error("no need");
     expect(quotaCheck(need, REGION, { value: 0 })).toEqual({
