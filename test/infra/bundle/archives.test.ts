@@ -70,7 +70,7 @@ describe("the engine", () => {
       encoding: "utf8",
     });
     expect([status, stderr]).toEqual([1, expect.stringContaining("SPOTTER_URL is not set")]);
-  });
+  }, 20_000);
 
   it("has the shipped model, its packages and theirs, for one processor", () => {
     expect(paths).toEqual(
