@@ -1,3 +1,4 @@
+import { isTooDeep } from "./files-fault.ts";
 import { sectionsIn, type Shape } from "./walk.ts";
 
 /** What a flag can take from the words after it. */
@@ -54,7 +55,7 @@ export function jsonOf(text: string): { value: unknown } | { why: string } {
       if (typeof item === "number" && !Number.isFinite(item)) throw new SyntaxError("a number is too large");
       return item;
     });
-    return { value };
+    return isTooDeep(value) ? { why: "it is nested too deeply" } : { value };
   } catch (error) {
     return { why: error instanceof RangeError ? "it is nested too deeply" : (error as Error).message };
   }

@@ -31,6 +31,9 @@ export interface ParsedArguments {
   reports: Report[];
 }
 
+/** More steps than any path has. */
+const MAX_STEPS = 50;
+
 /**
  * @example
  * parseArguments(["@", "base.toml", "--trainer.optim.lr", "1e-5"], root);
@@ -82,15 +85,14 @@ class ArgumentReader {
   #stray(word: string): void {
     // What follows an unknown flag is most likely its value.
     if (/^-[a-z]/i.test(word)) this.#takeAll();
-    if (word.startsWith("@")) {
-      const hint = `Mind the space: \`@ ${word.slice(1)}\`.`;
-      return this.#report({ path: [], message: `${word} belongs to no flag.`, hint });
-    }
+    const message = `${word.length > 60 ? `${word.slice(0, 57)}…` : word} belongs to no flag.`;
+    if (word.startsWith("@"))
+      return this.#report({ path: [], message, hint: `Mind the space: \`@ ${word.slice(1)}\`.` });
     const isFile = /\.(toml|json|ya?ml)$/i.test(word);
     const hint = isFile
       ? `Files come after an @ and a space: \`@ ${word}\`.`
       : "Flags begin with two dashes.";
-    this.#report({ path: [], code: "unknown_key", message: `${word} belongs to no flag.`, hint });
+    this.#report({ path: [], code: "unknown_key", message, hint });
   }
 
   #flag(word: string, typed?: string): void {
@@ -98,6 +100,7 @@ class ArgumentReader {
     const name = word.slice(2, equals === -1 ? undefined : equals);
     const inline = equals === -1 ? undefined : word.slice(equals + 1);
     const flag = typed ?? `--${name}`;
+    if (name.split(".").length > MAX_STEPS) return this.#stray(word);
     const target = targetOf(name, this.#root);
     if (target.shape === undefined && /^no[-_]/.test(name) && this.#negated(name, flag, inline)) return;
     const next = this.#words[this.#at];

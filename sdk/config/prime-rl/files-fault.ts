@@ -41,3 +41,12 @@ export function originsBelow(origins: Origins, step: string | number, file: stri
   (origins.below ??= new Map()).set(step, made);
   return made;
 }
+
+/** Deeper than any configuration, and far above the depth at which stacks end. */
+const MAX_DEPTH = 100;
+
+/** Whether a value is nested deeper than anything that walks trees should have to go. */
+export function isTooDeep(value: unknown, depth = 0): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return depth >= MAX_DEPTH || Object.values(value).some((item) => isTooDeep(item, depth + 1));
+}

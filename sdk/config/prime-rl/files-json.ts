@@ -1,5 +1,5 @@
 import { parse, type AnyNode, type DocumentNode, type MemberNode } from "@humanwhocodes/momoa";
-import { checkKey, FileFault, originsBelow, type FileReader } from "./files-fault.ts";
+import { checkKey, FileFault, originsBelow, type FileReader, type Place } from "./files-fault.ts";
 import type { Origins } from "./provenance.ts";
 
 /** Reads JSON. A key twice in one object is refused. */
@@ -12,14 +12,21 @@ function documentOf(text: string, file: string): DocumentNode {
   try {
     return parse(text, { mode: "json" });
   } catch (error) {
-    const { line, column, message } = error as Error & { line?: number; column?: number };
-    const place = line === undefined || column === undefined ? undefined : { line, column };
-    throw new FileFault(
-      `${file} is not JSON: ${message.replace(/\s*\(\d+:\d+\)$/, "").replace(/\.$/, "")}.`,
-      "Check quotes, commas and brackets there.",
-      place,
-    );
+    if (error instanceof RangeError) throw error;
+    throw faultOf(text, file, error as Error & Partial<Place>);
   }
+}
+
+/** Node says best what is wrong, the parser where. */
+function faultOf(text: string, file: string, { line, column, message }: Error & Partial<Place>): FileFault {
+  let why = message;
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    why = (error as Error).message.replace(/,? (in JSON )?at position.*$|,? "[^]*is not valid JSON$/, "");
+  }
+  const place = line === undefined || column === undefined ? undefined : { line, column };
+  return new FileFault(`${file} is not JSON: ${why}.`, "Check quotes, commas and brackets there.", place);
 }
 
 function valueOf(node: AnyNode, origins: Origins, file: string): unknown {

@@ -6,7 +6,7 @@
  */
 import { readFileSync } from "node:fs";
 import { extname, resolve as resolvePath } from "node:path";
-import { FileFault, type FileReader, type FileTree } from "./files-fault.ts";
+import { FileFault, isTooDeep, type FileReader, type FileTree } from "./files-fault.ts";
 import type { Finding } from "./types.ts";
 
 /** The bytes of a file by its path as the user gave it. Throws Node's errors. */
@@ -45,7 +45,9 @@ export async function readConfigFile(
       throw new FileFault(`${file} has no known format.`, `The name has to end in one of ${known}.`);
     }
     const text = textOf(file, readBytes);
-    return { tree: (await open())(text, file) };
+    const tree = (await open())(text, file);
+    if (isTooDeep(tree.value)) throw tooDeep(file);
+    return { tree };
   } catch (error) {
     const { message, hint, line, column } = faultOf(error, file);
     return {
@@ -57,8 +59,12 @@ export async function readConfigFile(
 function faultOf(error: unknown, file: string): FileFault {
   if (error instanceof FileFault) return error;
   // The one error that every parser has: its stack ends.
-  if (error instanceof RangeError) return new FileFault(`${file} is nested too deeply.`, "Flatten it.");
+  if (error instanceof RangeError) return tooDeep(file);
   throw error;
+}
+
+function tooDeep(file: string): FileFault {
+  return new FileFault(`${file} is nested too deeply.`, "No setting needs more than a hundred levels.");
 }
 
 function textOf(file: string, readBytes: ReadBytes): string {

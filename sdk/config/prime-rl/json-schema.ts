@@ -25,7 +25,7 @@ function addNone({ zodSchema, jsonSchema }: Context): void {
 }
 
 function addOldNames({ zodSchema, jsonSchema }: Context): void {
-  const { def } = (zodSchema)._zod;
+  const { def } = zodSchema._zod;
   if (def.type !== "object" || jsonSchema.properties === undefined) return;
   for (const [name, field] of Object.entries(def.shape)) {
     const meta = z.globalRegistry.get(field) as FieldMeta | undefined;

@@ -198,6 +198,10 @@ describe("what is wrong", () => {
       { numRuns: 500, seed: 4 },
     );
     expect(({} as Record<string, unknown>).x).toBeUndefined();
+    const deep = `${'{"a":'.repeat(3_000)}1${"}".repeat(3_000)}`;
+    expect((await run(["--extra", deep])).findings).toMatchObject([{ path: "extra" }]);
+    expect((await run("@ deep.json", { "deep.json": deep })).findings).toMatchObject([{ file: "deep.json" }]);
+    expect((await run([`--${"a.".repeat(5_000)}b=1`])).findings).toMatchObject([{ path: "" }]);
   });
 });
 
