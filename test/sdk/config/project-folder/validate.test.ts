@@ -220,7 +220,7 @@ describe("a project folder", () => {
     [
       "62: an answer of a tool as long as the window",
       { "config.yml": `${BASE}rollout: { max_tool_response: 32768 }\n` },
-      ["config.yml W tool_response_window 5:32 rollout.max_tool_response"],
+      ["config.yml W tool_response_window 5:31 rollout.max_tool_response"],
     ],
     ["an older file", { "env.py": TOOLS_PY }, ["env.py W legacy_file null:null"]],
     ["two configurations", { "config.json": "{}" }, ["config.json W config_ambiguous null:null"]],
