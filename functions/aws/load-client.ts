@@ -19,6 +19,16 @@ export async function loadClient<T>(name: string, load: () => Promise<T>): Promi
   }
 }
 
+/**
+ * Times of clients that have none of their own: the SDK would wait for ever for the answer of a dead connection, and
+ * with it whoever reconciles.
+ */
+export const REQUEST_TIMES = {
+  connectionTimeout: 2_000,
+  requestTimeout: 15_000,
+  throwOnRequestTimeout: true,
+};
+
 export interface Lazy<T> {
   /** Loads with the first call and keeps it; a load that failed is tried again by the next one. */
   readonly get: () => Promise<T>;

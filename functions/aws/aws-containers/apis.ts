@@ -3,7 +3,7 @@ import type * as Batch from "@aws-sdk/client-batch";
 import type * as Logs from "@aws-sdk/client-cloudwatch-logs";
 import type * as Ec2 from "@aws-sdk/client-ec2";
 import type * as Ecs from "@aws-sdk/client-ecs";
-import { lazy, loadClient } from "../load-client.ts";
+import { lazy, loadClient, REQUEST_TIMES } from "../load-client.ts";
 
 /** The calls that are made, and no others: the policies of the functions allow exactly these. */
 export interface EcsApi {
@@ -60,10 +60,15 @@ interface ClientOptions {
   endpoint?: string;
   /** Absent: the role of the function, or the environment. */
   credentials?: { accessKeyId: string; secretAccessKey: string };
+  /** After which time an attempt without an answer has failed. Default 15 s. */
+  timeoutMs?: number;
 }
 
+type Config = Omit<ClientOptions, "timeoutMs"> & { requestHandler: typeof REQUEST_TIMES };
+
 /** The clients of AWS, behind the calls that are made of them. */
-export function awsApis(options: ClientOptions): AwsApis {
+export function awsApis({ timeoutMs = REQUEST_TIMES.requestTimeout, ...client }: ClientOptions): AwsApis {
+  const options = { ...client, requestHandler: { ...REQUEST_TIMES, requestTimeout: timeoutMs } };
   return {
     ecs: lazy(() => ecsApi(options)).get,
     batch: lazy(() => batchApi(options)).get,
@@ -73,7 +78,7 @@ export function awsApis(options: ClientOptions): AwsApis {
   };
 }
 
-async function ecsApi(options: ClientOptions): Promise<EcsApi> {
+async function ecsApi(options: Config): Promise<EcsApi> {
   const sdk = await loadClient("@aws-sdk/client-ecs", () => import("@aws-sdk/client-ecs"));
   const client = new sdk.ECSClient(options);
   return {
@@ -88,7 +93,7 @@ async function ecsApi(options: ClientOptions): Promise<EcsApi> {
   };
 }
 
-async function batchApi(options: ClientOptions): Promise<BatchApi> {
+async function batchApi(options: Config): Promise<BatchApi> {
   const sdk = await loadClient("@aws-sdk/client-batch", () => import("@aws-sdk/client-batch"));
   const client = new sdk.BatchClient(options);
   // SubmitJob is not idempotent: a client that repeats it by itself after a lost answer makes a second job.
@@ -101,7 +106,7 @@ async function batchApi(options: ClientOptions): Promise<BatchApi> {
   };
 }
 
-async function logsApi(options: ClientOptions): Promise<LogsApi> {
+async function logsApi(options: Config): Promise<LogsApi> {
   const sdk = await loadClient(
     "@aws-sdk/client-cloudwatch-logs",
     () => import("@aws-sdk/client-cloudwatch-logs"),
@@ -110,7 +115,7 @@ async function logsApi(options: ClientOptions): Promise<LogsApi> {
   return { getLogEvents: (input) => client.send(new sdk.GetLogEventsCommand(input)) };
 }
 
-async function autoScalingApi(options: ClientOptions): Promise<AutoScalingApi> {
+async function autoScalingApi(options: Config): Promise<AutoScalingApi> {
   const sdk = await loadClient("@aws-sdk/client-auto-scaling", () => import("@aws-sdk/client-auto-scaling"));
   const client = new sdk.AutoScalingClient(options);
   return {
@@ -119,7 +124,7 @@ async function autoScalingApi(options: ClientOptions): Promise<AutoScalingApi> {
   };
 }
 
-async function ec2Api(options: ClientOptions): Promise<Ec2Api> {
+async function ec2Api(options: Config): Promise<Ec2Api> {
   const sdk = await loadClient("@aws-sdk/client-ec2", () => import("@aws-sdk/client-ec2"));
   const client = new sdk.EC2Client(options);
   return { terminateInstances: (input) => client.send(new sdk.TerminateInstancesCommand(input)) };

@@ -1,7 +1,7 @@
 import type { Clock, Log } from "../../ports/clock.ts";
 import { sweepUnused } from "../lambda-isolates/sweep.ts";
 import { isRecent } from "../recent.ts";
-import { loadClient } from "../load-client.ts";
+import { loadClient, REQUEST_TIMES } from "../load-client.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -34,7 +34,7 @@ export async function sweepIsolates(
       "@aws-sdk/client-lambda",
       () => import("@aws-sdk/client-lambda"),
     );
-    const client = new LambdaClient({ maxAttempts: 1 });
+    const client = new LambdaClient({ maxAttempts: 1, requestHandler: REQUEST_TIMES });
     const { deleted, failed, marker } = await sweepUnused({
       client,
       stack,

@@ -1,5 +1,5 @@
 import type { Shared } from "../../deps.ts";
-import { loadClient } from "../load-client.ts";
+import { loadClient, REQUEST_TIMES } from "../load-client.ts";
 import type { AdapterContext } from "./adapter.ts";
 
 type Wakeable = Parameters<Shared["wake"]>[0];
@@ -53,7 +53,7 @@ export function createWake({ settings, log }: Pick<AdapterContext, "settings" | 
 
 async function load(): Promise<(name: string) => Promise<unknown>> {
   const sdk = await loadClient("@aws-sdk/client-lambda", () => import("@aws-sdk/client-lambda"));
-  const client = new sdk.LambdaClient({});
+  const client = new sdk.LambdaClient({ requestHandler: REQUEST_TIMES });
   const Payload = JSON.stringify({ source: "spotter.wake" });
   return (FunctionName) =>
     client.send(new sdk.InvokeCommand({ FunctionName, InvocationType: "Event", Payload }));

@@ -14,8 +14,10 @@ export interface SweepUnusedParams {
   marker?: string | undefined;
   /** Pages of fifty functions, of all that the account has. Default 4. */
   pages?: number;
-  /** How long to repeat what is throttled, for each call. Default 5 s: the next sweep goes on. */
+  /** How long to repeat what is throttled. Default 5 s: the next sweep goes on. */
   patienceMs?: number;
+  /** After this long no further page is begun. Default 20 s. */
+  longestMs?: number;
 }
 
 export interface Swept {
@@ -32,7 +34,8 @@ export interface Swept {
  * calls gets. One that is called all the same is made anew by that call.
  */
 export async function sweepUnused(params: SweepUnusedParams): Promise<Swept> {
-  const { stack, pages = 4 } = params;
+  const { stack, now, pages = 4, longestMs = 20_000 } = params;
+  const endMs = now() + longestMs;
   const swept: Swept = { deleted: [], failed: [] };
   let { marker } = params;
   try {
@@ -42,6 +45,7 @@ export async function sweepUnused(params: SweepUnusedParams): Promise<Swept> {
         if (each.FunctionName?.startsWith(namePrefix(stack))) await judge(params, each, swept);
       marker = NextMarker || undefined;
       if (marker === undefined) return swept;
+      if (now() >= endMs) break;
     }
     return { ...swept, ...(marker !== undefined && { marker }) };
   } catch (error) {
@@ -80,6 +84,9 @@ async function judge(
   } catch (error) {
     // Another sweep was quicker.
     if (awsErrorName(error) === "ResourceNotFoundException") return;
+    const { code } = awsError(error, { what: "Sweeping", where: name });
+    // A storm of throttling: the others would wait as long, one after the other.
+    if (code === "aws_throttled" || code === "aws_unreachable") throw error;
     // What else is unused must not wait for it.
     failed.push({ name, error: String(error) });
   }

@@ -68,6 +68,29 @@ it("goes on past a function that cannot be deleted, and tells of it", async () =
   expect(swept.failed).toMatchObject([{ error: expect.stringContaining("replicated") as string }]);
 });
 
+it("gives up for this time while Lambda is too busy, instead of waiting for each function", async () => {
+  const { aws, params } = await account(40);
+  aws.control.fail("ListTags", { error: "TooManyRequestsException", status: 429 }, { probability: 1 });
+  await expect(sweepUnused(params)).rejects.toMatchObject({ code: "aws_throttled" });
+  expect(aws.calls.filter(({ operation }) => operation === "ListTags").length).toBeLessThan(10);
+});
+
+it("begins no further page where each call is slow, and goes on from there", async () => {
+  const { aws, params } = await account(60);
+  let nowMs = NOW_MS;
+  const slow = { ...params, now: () => (nowMs += 30_000) };
+  const deleted: number[] = [];
+  let marker: string | undefined;
+  do {
+    const swept = await sweepUnused({ ...slow, marker });
+    deleted.push(swept.deleted.length);
+    marker = swept.marker;
+  } while (marker !== undefined);
+  // Pages of fifty: others only, others and ours, ours.
+  expect(deleted).toEqual([0, 40, 20]);
+  expect(ours(aws)).toEqual([]);
+});
+
 it("says which rights it lacks", async () => {
   const { aws, params } = await account(1);
   aws.control.failNext("ListFunctions", { error: "AccessDeniedException", status: 403 });
