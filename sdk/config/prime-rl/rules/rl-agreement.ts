@@ -2,7 +2,7 @@ import { pathText } from "../provenance.ts";
 import type { Path } from "../types.ts";
 import type { RlConfig } from "./configs.ts";
 import { isSame, type Scope } from "./scope.ts";
-import { parentOf } from "./shared-fields.ts";
+import { parentOf, plainFolder } from "./shared-fields.ts";
 
 /**
  * A shared field that nobody set takes what the components say, where they say the same: otherwise the resolved
@@ -46,13 +46,14 @@ export function checkShared(scope: Scope<RlConfig>): void {
 
 /** Whether the components' values were held against a shared one already, when the fields were shared. */
 function isCompared(scope: Scope<RlConfig>, shared: Path, ...values: unknown[]): boolean {
-  return scope.isGiven(...shared) && values.every((value) => value !== null);
+  const isShared = scope.isGiven(...shared) && (scope.draft.get(shared) ?? null) !== null;
+  return isShared && values.every((value) => value !== null);
 }
 
 function checkFolders(scope: Scope<RlConfig>): void {
   const { trainer, orchestrator } = scope.value;
   if (isCompared(scope, ["output_dir"])) return;
-  if (parentOf(orchestrator.output_dir) !== parentOf(`${trainer.output_dir}/.`))
+  if (parentOf(orchestrator.output_dir) !== plainFolder(trainer.output_dir))
     scope.error(
       ["orchestrator", "output_dir"],
       `The orchestrator's folder (${orchestrator.output_dir}) does not lie in the trainer's (${trainer.output_dir}).`,

@@ -120,19 +120,22 @@ function shareOutputDir(draft: Draft): void {
   const folder = draft.get(["output_dir"]);
   if (typeof folder !== "string") return;
   const trainer = draft.get(["trainer", "output_dir"]);
-  if (!isUnset(trainer) && trainer !== folder) conflict(draft, "output_dir", "trainer.output_dir");
+  if (typeof trainer === "string" && plainFolder(trainer) !== plainFolder(folder))
+    conflict(draft, "output_dir", "trainer.output_dir");
   const orchestrator = draft.get(["orchestrator", "output_dir"]);
-  if (typeof orchestrator === "string" && parentOf(orchestrator) !== withoutSlash(folder))
+  if (typeof orchestrator === "string" && parentOf(orchestrator) !== plainFolder(folder))
     conflict(draft, "output_dir", "orchestrator.output_dir");
   fill(draft, "output_dir", "trainer.output_dir", folder);
-  fill(draft, "output_dir", "orchestrator.output_dir", `${withoutSlash(folder)}/run_default`);
+  const run = plainFolder(folder) === "." ? "run_default" : `${plainFolder(folder)}/run_default`;
+  fill(draft, "output_dir", "orchestrator.output_dir", run.replace(/^\/\//, "/"));
 }
 
-const withoutSlash = (folder: string) => folder.replace(/(?<=.)\/+$/, "");
+/** Without a slash at its end; no name at all is the working folder. */
+export const plainFolder = (folder: string): string => folder.replace(/(?<=.)\/+$/, "") || ".";
 
 /** `outputs/run_default` → `outputs`; a name alone lies in `.`. */
 export function parentOf(folder: string): string {
-  const plain = withoutSlash(folder);
+  const plain = plainFolder(folder);
   const slash = plain.lastIndexOf("/");
   return slash < 0 ? "." : plain.slice(0, slash) || "/";
 }

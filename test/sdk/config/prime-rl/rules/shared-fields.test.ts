@@ -126,6 +126,17 @@ trust_remote_code = true
     expect(errorsOf(two)).toEqual(["model.name"]);
   });
 
+  it.each([
+    ["", "run_default"],
+    [".", "run_default"],
+    ["/", "/run_default"],
+    ["/a/b/", "/a/b/run_default"],
+  ])("put the orchestrator's folder into %j", async (folder, expected) => {
+    const config = configOf(await rl(`output_dir = "${folder}"`));
+    expect(config).toMatchObject({ orchestrator: { output_dir: expected } });
+    await expectFixed("rl", config);
+  });
+
   it("keep the orchestrator's folder in the run's", async () => {
     expect(errorsOf(await rl('output_dir = "/a"\n[orchestrator]\noutput_dir = "/b/run_default"'))).toContain(
       "orchestrator.output_dir",
