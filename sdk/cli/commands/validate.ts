@@ -6,6 +6,7 @@ import { verb } from "../verb.ts";
 
 interface Options {
   dir: string;
+  schema?: boolean;
   json?: boolean;
 }
 
@@ -13,9 +14,15 @@ export function validateCommand(context: CliContext): Command {
   return verb("validate", "Check a project folder, every row of it, offline", [
     "spotter validate",
     "spotter validate -d my-project --json",
+    "spotter validate --schema > config.schema.json",
   ])
     .option("-d, --dir <folder>", "the project", ".")
+    .option("--schema", "print the JSON Schema of config.yml instead, for editors")
     .action(async (options: Options) => {
+      if (options.schema) {
+        const { configJsonSchema } = await import("../../config/project-folder/json-schema.ts");
+        return printJson(context, configJsonSchema());
+      }
       // Loaded only here: no other command reads YAML.
       const { validateProject } = await import("../../config/project-folder/validate.ts");
       const startMs = performance.now();

@@ -42,6 +42,14 @@ describe("spotter validate", () => {
     });
   });
 
+  it("prints the JSON Schema for editors, wherever it is asked", async () => {
+    const { code, out } = await runCli("validate -d /no/such/folder --schema");
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      properties: { dataset_type: { description: expect.any(String) as string } },
+    });
+  });
+
   it("says what to do where there is no project", async () => {
     const { code, out } = await runCli(["validate", "-d", project({})]);
     expect(code).toBe(2);
