@@ -16,6 +16,7 @@ import {
   pathRules,
   type FunctionName,
 } from "../../infra/components/functions-table.ts";
+import { takes, targetOf } from "../fakes/path-rules.ts";
 import { recordComponents, type Components } from "./record-components.ts";
 
 // What is asked here is which routes there are; none is called.
@@ -32,19 +33,13 @@ async function routesOf(name: FunctionName): Promise<string[]> {
   return listed(entry.routes(control));
 }
 
-/** Whether a pattern of CloudFront takes a path: `*` is any text, also none and also with slashes. */
-function takes(pattern: string, path: string): boolean {
-  const parts = pattern.split("*").map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(`^${parts.join(".*")}$`).test(path);
-}
-
 /** Where the front door sends a route, whatever its parameters are. */
 function targetsOf(route: string, gateway: "fargate" | "lambda"): Set<string | undefined> {
   const path = route.split(" ")[1] ?? "";
   const samples = ["x", "run-1", "events", "stream", "v1", "a.b"].map((value) =>
     path.replaceAll(/:[a-z0-9]+/gi, value).replace("*", `${value}/y`),
   );
-  return new Set(samples.map((sample) => pathRules(gateway).find((rule) => takes(rule.path, sample))?.to));
+  return new Set(samples.map((sample) => targetOf(sample, gateway)));
 }
 
 describe("the path rules", () => {
@@ -95,7 +90,7 @@ describe("the path rules", () => {
 
   it("lead strangers to the pages function, which says what is there", () => {
     for (const path of ["/nowhere", "/chat/completions", "/api/v1/chat/completions", "/health"])
-      expect(pathRules("fargate").find((rule) => takes(rule.path, path))?.to).toBe("pages");
+      expect(targetOf(path, "fargate")).toBe("pages");
   });
 });
 

@@ -7,6 +7,7 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ORIGIN_HEADER } from "../../../functions/gateway/front-door.ts";
+import { targetOf } from "../../fakes/path-rules.ts";
 
 export interface FrontDoor {
   server: Server;
@@ -15,13 +16,11 @@ export interface FrontDoor {
   behind: { gateway: number; functions: number };
 }
 
-const TO_GATEWAY = /^\/(v1\/|tokenize|detokenize|runs\/[^/]+\/events\/stream)/;
-
-/** CloudFront of a test: chat and events go to the gateway, everything else to the functions. */
+/** CloudFront of a test, with the path rules of a stack: what is the gateway's goes there, the rest to the functions. */
 export async function startFrontDoor(secret: string): Promise<FrontDoor> {
   const behind = { gateway: 0, functions: 0 };
   const server = createServer((request, response) => {
-    const port = TO_GATEWAY.test(request.url ?? "") ? behind.gateway : behind.functions;
+    const port = targetOf(request.url ?? "", "fargate") === "gateway" ? behind.gateway : behind.functions;
     pass(request, response, { port, secret });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
