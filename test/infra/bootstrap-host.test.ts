@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
@@ -12,18 +12,22 @@ afterAll(() => rmSync(root, { recursive: true }));
 const GUARD = join(import.meta.dirname, "../../infra/bootstrap/host-guard.sh");
 const ARN = "arn:aws:ecs:eu-central-1:123456789012:container-instance/test/0123";
 
-/** The host around the guard: each program notes its call and answers from a file of its name. */
+/**
+ * The host around the guard: each program notes its call, and answers from a file in the host's folder. They are
+ * functions that the shell has before it begins, as a program of its own for each call takes long.
+ */
 const PROGRAMS: Record<string, string> = {
-  docker: 'if [ "$1" = ps ]; then cat containers; else note "$@"; fi',
-  shutdown: 'note "$@"',
-  aws: 'note "$@"; case "$*" in *"$(cat refused)"*) exit 255;; esac',
+  docker: 'if [ "$1" = ps ]; then cat "$HOST/containers"; else note docker "$@"; fi',
+  shutdown: 'note shutdown "$@"',
+  aws: 'note aws "$@"; . "$HOST/meanwhile"; case "$*" in *"$(cat "$HOST/refused")"*) return 255 ;; esac',
   curl: `case "$*" in
-    */v1/tasks*) cat tasks ;;
+    */v1/tasks*) cat "$HOST/tasks" ;;
     */v1/metadata*) echo '{"ContainerInstanceArn":"${ARN}"}' ;;
     */api/token*) echo token ;;
     */instance-id*) echo i-0123 ;;
-    *) exit $(cat network) ;;
+    *) return "$(cat "$HOST/network")" ;;
   esac`,
+  note: 'echo "$@" >>"$HOST/calls"',
 };
 
 let host: string;
@@ -31,11 +35,8 @@ let upSeconds = 0;
 beforeEach(() => {
   host = mkdtempSync(join(root, "host-"));
   upSeconds = 60;
-  mkdirSync(join(host, "bin"));
-  for (const [name, body] of Object.entries(PROGRAMS)) {
-    const text = ["#!/bin/bash", `cd ${host}`, `note() { echo ${name} "$@" >>calls; }`, body, ""].join("\n");
-    writeFileSync(join(host, "bin", name), text, { mode: 0o755 });
-  }
+  const functions = Object.entries(PROGRAMS).map(([name, body]) => `${name}() { ${body}; }\n`);
+  set({ programs: functions.join(""), meanwhile: "" });
   set({ containers: "", tasks: '{"Tasks":[]}', network: "0", refused: "nothing" });
 });
 
@@ -51,7 +52,9 @@ function after(minutes: number, environment: Record<string, string> = {}): strin
   const { status, stderr } = spawnSync("bash", [GUARD], {
     encoding: "utf8",
     env: {
-      PATH: `${join(host, "bin")}:${process.env["PATH"] ?? ""}`,
+      PATH: process.env["PATH"],
+      BASH_ENV: join(host, "programs"),
+      HOST: host,
       UPTIME: join(host, "uptime"),
       STATE: join(host, "state"),
       REGION: "eu-central-1",
@@ -104,8 +107,7 @@ describe("a GPU host", () => {
 
   it("that gets work while it is drained takes it, and is no longer drained", () => {
     after(0);
-    const program = join(host, "bin", "aws");
-    writeFileSync(program, `${readFileSync(program, "utf8")}\necho '${BUSY}' >tasks\n`, { mode: 0o755 });
+    set({ meanwhile: `echo '${BUSY}' >"$HOST/tasks"` });
     expect(after(10)).toEqual([`${DRAIN} DRAINING`, `${DRAIN} ACTIVE`]);
     expect(after(1)).toEqual([]);
   });
