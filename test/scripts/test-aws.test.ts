@@ -39,7 +39,11 @@ describe("the test on AWS", () => {
     const account = await startAwsAccount({
       services: {
         lambda: { Invoke: () => ({ StatusCode: 200, Payload: Buffer.from(JSON.stringify(key)) }) },
-        ec2: { DescribeAddresses: () => ({}), DescribeNatGateways: () => ({}) },
+        ec2: {
+          DescribeAddresses: () => ({}),
+          DescribeNatGateways: () => ({}),
+          DescribeVpcEndpoints: () => ({}),
+        },
         ssm: { GetParametersByPath: () => ({}) },
       },
     });

@@ -10,8 +10,8 @@ export function computeLookups(stack: string, region: string, tagged: readonly T
   const of = (kind: string) => tagged.map(({ arn }) => arn).filter((arn) => kindOf(arn) === kind);
   return [
     {
-      what: "instances, volumes, addresses and NAT gateways of EC2",
-      kinds: ["ec2:instance", "ec2:volume", "ec2:elastic-ip", "ec2:natgateway"],
+      what: "instances, volumes, addresses, NAT gateways and endpoints of EC2",
+      kinds: ["ec2:instance", "ec2:volume", "ec2:elastic-ip", "ec2:natgateway", "ec2:vpc-endpoint"],
       ask: () => ofEc2(stack, region, arnPrefix(region, tagged)),
     },
     {
@@ -45,7 +45,8 @@ async function ofEc2(stack: string, region: string, prefix: string): Promise<Fou
   const sdk = await loadClient("@aws-sdk/client-ec2", () => import("@aws-sdk/client-ec2"));
   const client = new sdk.EC2Client(clientOptions({ region }));
   const Filters = [{ Name: `tag:${STACK_TAG}`, Values: [stack] }];
-  const needs = "ec2:DescribeInstances, DescribeVolumes, DescribeAddresses and DescribeNatGateways";
+  const needs =
+    "ec2:DescribeInstances, DescribeVolumes, DescribeAddresses, DescribeNatGateways and DescribeVpcEndpoints";
   return asked({ what: "Looking for instances", needs }, async () => {
     const found: Found[] = [];
     const add = (type: string, id: string | undefined, detail: string) =>
@@ -65,6 +66,13 @@ async function ofEc2(stack: string, region: string, prefix: string): Promise<Fou
     for await (const { NatGateways = [] } of gateways) {
       for (const { NatGatewayId, State } of NatGateways)
         if (State !== "deleted") add("natgateway", NatGatewayId, State ?? "");
+    }
+    for await (const { VpcEndpoints = [] } of sdk.paginateDescribeVpcEndpoints({ client }, { Filters })) {
+      for (const { VpcEndpointId = "?", VpcEndpointType: type, State } of VpcEndpoints) {
+        if (/^deleted$/i.test(State ?? "")) continue;
+        const billing = type === "Gateway" ? "nothing" : "hours";
+        found.push({ arn: `${prefix}:vpc-endpoint/${VpcEndpointId}`, billing, detail: `${type}, ${State}` });
+      }
     }
     return found;
   });

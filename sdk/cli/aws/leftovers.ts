@@ -27,6 +27,8 @@ export interface Lookup {
 
 export interface Found {
   arn: string;
+  /** Where its kind alone does not tell. */
+  billing?: Billing;
   detail?: string;
 }
 
@@ -99,7 +101,13 @@ export function isProved({ billed, unproved }: Leftovers): boolean {
   return billed.length === 0 && unproved.length === 0;
 }
 
-function leftover({ arn, detail }: Found): Leftover {
+function leftover({ arn, billing, detail }: Found): Leftover {
   const kind = kindOf(arn);
-  return { arn, kind, name: nameOf(arn), billing: billingOf(kind), ...(detail !== undefined && { detail }) };
+  return {
+    arn,
+    kind,
+    name: nameOf(arn),
+    billing: billing ?? billingOf(kind),
+    ...(detail !== undefined && { detail }),
+  };
 }

@@ -11,6 +11,9 @@ const BILLING: Readonly<Record<string, Billing>> = {
   "ec2:subnet": "nothing",
   "ec2:route-table": "nothing",
   "ec2:internet-gateway": "nothing",
+  "ec2:egress-only-internet-gateway": "nothing",
+  // Of the stack's kind, to S3 and DynamoDB; others cost by the hour, and EC2 tells which one is what.
+  "ec2:vpc-endpoint": "nothing",
   "ec2:security-group": "nothing",
   "ec2:security-group-rule": "nothing",
   "ec2:network-interface": "nothing",
@@ -33,6 +36,7 @@ const BILLING: Readonly<Record<string, Billing>> = {
   "elasticloadbalancing:listener": "nothing",
   "elasticloadbalancing:listener-rule": "nothing",
   "cloudfront:distribution": "use",
+  "cloudfront:function": "nothing",
   "lambda:function": "use",
   "s3:bucket": "storage",
   "dynamodb:table": "storage",

@@ -21,6 +21,7 @@ const ofNothing: Record<string, Handlers> = {
   ec2: {
     DescribeAddresses: () => ({ Addresses: [] }),
     DescribeNatGateways: () => ({ NatGateways: [] }),
+    DescribeVpcEndpoints: () => ({ VpcEndpoints: [] }),
     DescribeInstances: () => ({ Reservations: [] }),
     DescribeVolumes: () => ({ Volumes: [] }),
   },
@@ -94,6 +95,13 @@ describe("spotter cleanup --verify", () => {
             { Instances: [{ InstanceId: "i-0b", InstanceType: "g6.xlarge", State: { Name: "running" } }] },
           ],
         }),
+        DescribeVpcEndpoints: () => ({
+          VpcEndpoints: ["Gateway", "Interface"].map((type) => ({
+            VpcEndpointId: `vpce-${type}`,
+            VpcEndpointType: type,
+            State: "available",
+          })),
+        }),
         DescribeVolumes: () => ({ Volumes: [{ VolumeId: "vol-1", Size: 100, State: "available" }] }),
       },
       ecs: {
@@ -108,6 +116,7 @@ describe("spotter cleanup --verify", () => {
       ["dynamodb:table", "3 items, 2 MiB"],
       ["ec2:instance", "running, g6.xlarge"],
       ["ec2:volume", "available, 100 GiB"],
+      ["ec2:vpc-endpoint", "Interface, available"],
       ["ecs:task", "RUNNING"],
       ["kinesis:stream", ""],
       ["s3:bucket", ""],
@@ -116,7 +125,7 @@ describe("spotter cleanup --verify", () => {
     expect(text.code).toBe(1);
     expect(text.out).toMatch(/ec2:instance +i-0b +by the hour +running, g6\.xlarge/);
     expect(text.out).toMatch(/kinesis:stream +x +unknown/);
-    expect(text.out).toContain("4 resources of the stack dev in eu-central-1 can cost; 2 more cannot.");
+    expect(text.out).toContain("5 resources of the stack dev in eu-central-1 can cost; 3 more cannot.");
   });
 
   it("lets data stay that was left on purpose", async () => {
@@ -133,7 +142,7 @@ describe("spotter cleanup --verify", () => {
     aws.failures.fail("DescribeInstances", { error: "UnauthorizedOperation", message: "no" }, { count: 9 });
     const { code, out } = await runCli("cleanup --verify");
     expect(code).toBe(1);
-    expect(out).toContain("Not looked up: instances, volumes, addresses and NAT gateways of EC2");
+    expect(out).toContain("Not looked up: instances, volumes, addresses, NAT gateways and endpoints of EC2");
     expect(out).toContain("is not proved");
     stubAws(aws.endpoint, { credentials: false });
     const nobody = await runCli("cleanup --verify");

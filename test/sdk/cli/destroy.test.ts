@@ -104,7 +104,7 @@ function services(world: World, resources: Tagged[], stops: boolean): Record<str
       GetParametersByPath: () => ({ Parameters: [{ Name: "/dev/secrets/HF_TOKEN" }] }),
       DeleteParameters: ({ Names }: { Names: string[] }) => (done.push(`forget ${Names.join()}`), {}),
     },
-    ec2: { DescribeAddresses: () => ({}), DescribeNatGateways: () => ({}) },
+    ec2: { DescribeAddresses: () => ({}), DescribeNatGateways: () => ({}), DescribeVpcEndpoints: () => ({}) },
   };
 }
 
