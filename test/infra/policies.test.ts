@@ -113,6 +113,15 @@ describe("as a policy pack", () => {
     expect((await Promise.all(stack.map((each) => pack.analyze(each)))).flat()).toEqual([]);
     expect(await pack.analyzeStack(stack)).toEqual([]);
   });
+
+  it("stops no preview of a first deployment, when it cannot know yet", async () => {
+    const { resources } = await recordStack({}, { preview: true });
+    const answers = await Promise.all(resources.map((each) => pack.analyze(asResource(each))));
+    const all = [...answers.flat(), ...(await pack.analyzeStack(resources.map(asResource)))];
+    expect(all.filter(({ isMandatory }) => isMandatory)).toEqual([]);
+    // What it cannot know it says: the policies of roles, which name what is not there yet.
+    expect(all.map(({ message }) => message).join("\n")).toMatch(/can't run policy 'no-wide-actions'/);
+  });
 });
 
 function originsOf(props: Resource["props"]): string[] {
