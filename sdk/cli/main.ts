@@ -3,6 +3,7 @@ import { createContext, printJson, type CliContext, type CliStreams } from "./co
 import { readHidden } from "./read-hidden.ts";
 import { runRaw } from "./commands/rl-words.ts";
 import { printable } from "./render/visible.ts";
+import { soloProgram } from "./solo-program.ts";
 import { Told } from "./told.ts";
 
 /** Exit codes: done, failed, bad input, interrupted. */
@@ -31,8 +32,10 @@ export async function main(words: readonly string[], streams: Partial<CliStreams
   });
   try {
     if (await runRaw(context, args)) return DONE;
-    const { createProgram } = await import("./program.ts");
-    await createProgram(context, args.includes("--json")).parseAsync([...args], { from: "user" });
+    const isJson = args.includes("--json");
+    const solo = await soloProgram(context, args[0], isJson);
+    const program = solo ?? (await import("./program.ts")).createProgram(context, isJson);
+    await program.parseAsync([...args], { from: "user" });
     return DONE;
   } catch (error) {
     if (context.signal.aborted) return INTERRUPTED;

@@ -25,7 +25,7 @@ import { validateCommand } from "./commands/validate.ts";
 import { versionCommand } from "./commands/version.ts";
 import { webhookCommand } from "./commands/webhook.ts";
 import type { CliContext } from "./context.ts";
-import { usageError } from "./usage-error.ts";
+import { prepareCommand } from "./prepare-command.ts";
 
 const EXAMPLES = `
 First steps:
@@ -80,25 +80,6 @@ export function createProgram(context: CliContext, isJson: boolean): Command {
     program.commandsGroup(heading);
     for (const create of creates) program.addCommand(create(context));
   }
-  prepare(program, context, isJson);
+  prepareCommand(program, context, isJson);
   return program;
-}
-
-/** Errors are thrown, output goes to the context: for every command, however deep. */
-function prepare(command: Command, context: CliContext, isJson: boolean): void {
-  command.showSuggestionAfterError(true).exitOverride((error) => {
-    const isHelp = error.exitCode === 0 || error.code === "commander.help";
-    throw isHelp ? error : usageError(command, error);
-  });
-  command.configureOutput({
-    writeOut: (text) => void context.out.write(text),
-    writeErr: (text) => void (isJson || context.err.write(text)),
-    // Thrown instead, and shown like every other error.
-    outputError: () => undefined,
-    getOutHelpWidth: () => 100,
-    getErrHelpWidth: () => 100,
-    getOutHasColors: () => false,
-    getErrHasColors: () => false,
-  });
-  command.commands.forEach((child) => prepare(child, context, isJson));
 }

@@ -4,9 +4,9 @@ import type { ProjectRun, ResolvedProject } from "../../config/project-folder/re
 import type { Run } from "../../run.ts";
 import { nearestName } from "../../schema/nearest-name.ts";
 import { SpotterError } from "../../schema/errors.ts";
-import { endAsBadInput } from "../bad-input.ts";
 import { type CliContext, print, printJson } from "../context.ts";
 import { findingLines, verdictLine } from "../render/findings.ts";
+import { Told } from "../told.ts";
 import { occupantOf } from "../render/waiting.ts";
 import { watchRun } from "../render/watch-run.ts";
 
@@ -103,7 +103,7 @@ async function dryRun(context: CliContext, resolved: ResolvedProject, options: O
     }
     printFindings(context, results.length > 0 ? unique(results.flatMap((each) => each.findings)) : findings);
   }
-  if (!project) endAsBadInput();
+  if (!project) throw new Told(2);
 }
 
 async function described(
@@ -136,7 +136,7 @@ async function launch(context: CliContext, resolved: ResolvedProject, options: O
   if (!project || limits.length > 0) {
     if (options.json) printJson(context, { runs: [], findings });
     else printFindings(context, findings);
-    return endAsBadInput();
+    throw new Told(2);
   }
   if (!options.json) for (const line of findingLines(findings, context.colors)) print(context, line);
   await fillId(context, project, resolved.runs, options);

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { type CliContext, print, printJson } from "../context.ts";
-import { endAsBadInput } from "../bad-input.ts";
 import { findingLines, verdictLine } from "../render/findings.ts";
+import { Told } from "../told.ts";
 import { verb } from "../verb.ts";
 
 interface Options {
@@ -35,6 +35,6 @@ export function validateCommand(context: CliContext): Command {
         for (const line of findingLines(findings, context.colors)) print(context, line);
         print(context, verdictLine(findings, performance.now() - startMs, context.colors));
       }
-      if (!ok) endAsBadInput();
+      if (!ok) throw new Told(2);
     });
 }
