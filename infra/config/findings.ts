@@ -20,18 +20,24 @@ export function checkSettings(texts: Readonly<Record<string, string>>): {
 } {
   const { values, unreadable } = valuesOf(texts);
   const { data, error } = SETTINGS.safeParse(values, { reportInput: true });
-  const findings = [...unreadable, ...(error?.issues ?? []).flatMap(findingsOf), ...together(texts)];
+  const issues = error?.issues ?? [];
+  const findings = oneForEach([...unreadable, ...issues.flatMap(findingsOf), ...together(texts)]);
   return { settings: findings.length === 0 ? data : undefined, findings };
+}
+
+/** What is wrong in two ways is mended once. */
+function oneForEach(findings: Finding[]): Finding[] {
+  return findings.filter(({ path }, index) => findings.findIndex((each) => each.path === path) === index);
 }
 
 /** Pulumi keeps every value as text; lists as JSON. */
 function valuesOf(texts: Readonly<Record<string, string>>) {
-  const values: Record<string, unknown> = {};
+  const values = new Map<string, unknown>();
   const unreadable: Finding[] = [];
   for (const [name, text] of Object.entries(texts)) {
     const type = NAMES.includes(name) ? SETTING_NOTES[name as SettingName].type : "string";
     const value = valueOf(type, text);
-    if (value !== undefined) values[name] = value;
+    if (value !== undefined) values.set(name, value);
     else
       unreadable.push({
         path: name,
@@ -39,7 +45,7 @@ function valuesOf(texts: Readonly<Record<string, string>>) {
         remedy: setting(name),
       });
   }
-  return { values, unreadable };
+  return { values: Object.fromEntries(values), unreadable };
 }
 
 function valueOf(type: string, text: string): unknown {
@@ -77,7 +83,7 @@ function findingsOf(issue: z.core.$ZodIssue): Finding[] {
 }
 
 function unknownSetting(name: string): Finding {
-  const renamed = RENAMED[name];
+  const renamed = Object.hasOwn(RENAMED, name) ? RENAMED[name] : undefined;
   const near = nearest(name, NAMES);
   const hint = renamed ?? (near === undefined ? `there are ${NAMES.join(", ")}` : `did you mean ${near}?`);
   return { path: name, message: `is no setting; ${hint}`, remedy: `pulumi config rm spotter:${name}` };
@@ -93,8 +99,14 @@ function together({ domain = "", hostedZoneId = "" }: Readonly<Record<string, st
 
 function nearest(text: string, names: readonly string[]): string | undefined {
   if (names.length === 0) return undefined;
-  const near = closest(text, names);
-  return distance(text.toLowerCase(), near.toLowerCase()) <= MAX_DISTANCE ? near : undefined;
+  const wanted = text.toLowerCase();
+  const near = closest(
+    wanted,
+    names.map((name) => name.toLowerCase()),
+  );
+  return distance(wanted, near) <= MAX_DISTANCE
+    ? names.find((name) => name.toLowerCase() === near)
+    : undefined;
 }
 
 /** The command that sets it, to an example or its default. */

@@ -38,7 +38,7 @@ const multiNode = z.string().superRefine((text, context) => {
     instancesOf(each).some(({ fabricCards }) => fabricCards > 0),
   );
   if (!known.includes(name)) context.addIssue({ code: "invalid_value", values: known, input: name });
-  else if (!isCount(most, 64) || Number(most) < 2)
+  else if (most === undefined || !isCount(most, 64) || Number(most) < 2)
     context.addIssue({
       code: "custom",
       input: text,

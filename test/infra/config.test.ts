@@ -119,12 +119,16 @@ describe("a wrong setting", () => {
     ["gpuClasses", '["L4:1",4]', "gpuClasses[1] Invalid input: expected string", "pulumi config set --path"],
     ["gpuClasses", "L4:1", '"L4:1" is no list', "pulumi config set --path 'spotter:gpuClasses[0]' L4:1"],
     ["multiNode", "L4:1=2", "must be one of T4:4, T4:8,", "pulumi config set spotter:multiNode"],
+    ["multiNode", "H100:8", "needs its number of nodes", "pulumi config set spotter:multiNode"],
+    ["gpuClasses", '["l4:1"]', "did you mean L4:1?", "pulumi config set --path 'spotter:gpuClasses[0]' L4:1"],
+    ["maxInstances", "99999999999999999999", "Too big", "pulumi config set spotter:maxInstances 2"],
     ["multiNode", "H100:8=1", "2 to 64; write H100:8=2", "pulumi config set spotter:multiNode"],
     ["hostedZoneId", "zone", "the id of a hosted zone", "pulumi config set spotter:hostedZoneId ''"],
     ["domain", "https://gym", "a name such as gym.example.com", "pulumi config set spotter:domain ''"],
     ["budgetEmail", "me", "an address such as me@example.com", "pulumi config set spotter:budgetEmail ''"],
     ["gatway", "lambda", "is no setting; did you mean gateway?", "pulumi config rm spotter:gatway"],
     ["protectData", "false", "it is removal now", "pulumi config rm spotter:protectData"],
+    ["__proto__", "red", "is no setting; there are removal, gateway,", "pulumi config rm spotter:__proto__"],
     ["colour", "red", "is no setting; there are removal, gateway,", "pulumi config rm spotter:colour"],
   ])("%s %s is refused with what is meant and how to mend it", (name, value, message, remedy) => {
     const text = refusal({ [name]: value });
