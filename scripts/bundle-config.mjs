@@ -19,10 +19,22 @@ export async function bundleConfig(dist) {
     format: "esm",
     platform: "node",
     target: "node22",
-    // The command line asks whether an error is one of commander's, so there must be one commander only. The others
-    // are CommonJS, which does not bundle into modules.
+    // CommonJS does not bundle into modules.
     external: ["commander", "picocolors", "yaml"],
     keepNames: true,
     logLevel: "warning",
+    plugins: [keepApart],
   });
 }
+
+/**
+ * What has to stay one file for all commands: what starts something, because the SDK finds its program and package by
+ * where its own files lie, and the class of the error that says nothing more. All chunks lie beside the entries.
+ */
+const keepApart = {
+  name: "keep-apart",
+  setup({ onResolve }) {
+    onResolve({ filter: /\/rl-launch\.js$/ }, () => ({ path: "./rl-launch.js", external: true }));
+    onResolve({ filter: /\/told\.js$/ }, () => ({ path: "../told.js", external: true }));
+  },
+};

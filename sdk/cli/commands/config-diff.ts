@@ -4,8 +4,8 @@ import { ENTRYPOINTS, type EntrypointName } from "../../config/prime-rl/entrypoi
 import { resolve, type Resolution } from "../../config/prime-rl/resolve.ts";
 import { SpotterError } from "../../schema/errors.ts";
 import { type CliContext, print, printJson } from "../context.ts";
-import { endAsBadInput } from "../bad-input.ts";
 import { table } from "../render/table.ts";
+import { Told } from "../told.ts";
 import { printFindings } from "./rl-findings.ts";
 import { valueOf, valueText } from "./rl-settings.ts";
 
@@ -36,7 +36,7 @@ export async function diffConfigurations(
     printFindings(context, findings);
     if (left.config && right.config) printDifferences(context, differences);
   }
-  if (!left.config || !right.config) endAsBadInput();
+  if (!left.config || !right.config) throw new Told(2);
 }
 
 /** The settings that differ, in the order of the left side, then those that only the right one has. */

@@ -8,8 +8,8 @@ import type { Path } from "../../config/prime-rl/types.ts";
 import { fieldIn, rootOf, sectionsIn, type Field, type Shape, below } from "../../config/prime-rl/walk.ts";
 import { SpotterError } from "../../schema/errors.ts";
 import { type CliContext, print, printJson } from "../context.ts";
-import { endAsBadInput } from "../bad-input.ts";
 import { table } from "../render/table.ts";
+import { Told } from "../told.ts";
 import { printFindings } from "./rl-findings.ts";
 import { printSettings, valueOf, valueText } from "./rl-settings.ts";
 
@@ -43,7 +43,7 @@ export async function explainConfiguration(
       printSettings(context, resolution.config, resolution.provenance);
     printFindings(context, resolution.findings);
   }
-  if (resolution.config === null) endAsBadInput();
+  if (resolution.config === null) throw new Told(2);
 }
 
 function explain(

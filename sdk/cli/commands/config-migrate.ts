@@ -12,6 +12,7 @@ import type { Finding, Report } from "../../config/prime-rl/types.ts";
 import { isTable, rootOf } from "../../config/prime-rl/walk.ts";
 import { SpotterError } from "../../schema/errors.ts";
 import { type CliContext, print, printJson } from "../context.ts";
+import { Told } from "../told.ts";
 import { printFindings } from "./rl-findings.ts";
 
 interface Migrated {
@@ -39,7 +40,7 @@ export async function migrateConfiguration(
     printFindings(context, findings);
     if (config) print(context, text.trimEnd());
   }
-  if (config === null) (await import("../bad-input.ts")).endAsBadInput();
+  if (config === null) throw new Told(2);
 }
 
 /** `--to` wherever it stands; a file without its `@` is meant, too. */

@@ -15,6 +15,8 @@ export type ReadBytes = (path: string) => Uint8Array;
 /** Enough for any configuration; keeps a wrong path from filling the memory. */
 const MAX_BYTES = 16 * 2 ** 20;
 
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
 /** By suffix, loaded when a file needs them. */
 const READERS: Record<string, () => Promise<FileReader>> = {
   ".toml": async () => (await import("./files-toml.ts")).readToml,
@@ -73,7 +75,7 @@ function textOf(file: string, readBytes: ReadBytes): string {
     throw new FileFault(`${file} is larger than 16 MiB.`, "Name a configuration file.");
   try {
     // The mark at the start that some editors write is no part of the text; the decoder drops it.
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch {
     throw new FileFault(`${file} is not UTF-8 text.`, "Save the file as UTF-8.");
   }

@@ -99,25 +99,29 @@ function placeText(file: string, line: number | undefined): string {
  */
 export function provenanceOf(config: unknown, origins: Origins): Record<string, string> {
   const found: Record<string, string> = {};
-  const visit = (value: unknown, node: Origins | undefined, path: Path): void => {
+  const visit = (value: unknown, node: Origins | undefined, path: string): void => {
     const isList = Array.isArray(value) && value.some(isTable);
-    const isFull = isTable(value) && (path.length === 0 || Object.keys(value).length > 0);
+    const isFull = isTable(value) && (path === "" || Object.keys(value).length > 0);
     if (!isList && !isFull) {
-      found[pathText(path)] = originText(node && firstOrigin(node));
+      found[path] = originText(node && firstOrigin(node));
       return;
     }
     const entries = isList ? [...value.entries()] : Object.entries(value);
-    for (const [step, item] of entries) visit(item, node?.below?.get(step), [...path, step]);
+    for (const [step, item] of entries) {
+      visit(item, node?.below?.get(step), path === "" ? stepText(step) : `${path}.${stepText(step)}`);
+    }
   };
-  visit(config, origins, []);
+  visit(config, origins, "");
   return found;
 }
 
 /** `orchestrator.train.env.0.args`. Keys that hold a dot are quoted. */
 export function pathText(path: Path): string {
-  return path
-    .map((step) => (typeof step === "string" && /[.\s"]|^$/.test(step) ? JSON.stringify(step) : String(step)))
-    .join(".");
+  return path.map(stepText).join(".");
+}
+
+function stepText(step: string | number): string {
+  return typeof step === "string" && /[.\s"]|^$/.test(step) ? JSON.stringify(step) : String(step);
 }
 
 /** The flag that sets a path: `--orchestrator.train.env.0.args`. */
