@@ -3,6 +3,7 @@ import { ENTRYPOINTS, type EntrypointName } from "../../config/prime-rl/entrypoi
 import { resolve, type Resolution } from "../../config/prime-rl/resolve.ts";
 import { rootOf } from "../../config/prime-rl/walk.ts";
 import { type CliContext, print, printJson } from "../context.ts";
+import { Told } from "../told.ts";
 import { printFindings, printVerdict } from "./rl-findings.ts";
 import { printSettings } from "./rl-settings.ts";
 
@@ -50,12 +51,7 @@ async function refuse(
     printFindings(context, findings);
     printVerdict(context, findings);
   }
-  await endAsBadInput();
-}
-
-async function endAsBadInput(): Promise<never> {
-  const { endAsBadInput: end } = await import("../bad-input.ts");
-  return end();
+  throw new Told(2);
 }
 
 async function dryRun(
@@ -75,7 +71,7 @@ async function dryRun(
     for (const file of written.files) print(context, `${context.colors.green("Wrote")} ${file}`);
     printVerdict(context, all);
   }
-  if (isBad) await endAsBadInput();
+  if (isBad) throw new Told(2);
 }
 
 async function printHelp(
