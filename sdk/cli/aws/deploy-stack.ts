@@ -1,5 +1,6 @@
 import type { BootstrappedKey } from "../../schema/key-bootstrap.ts";
 import { SpotterError } from "../../schema/errors.ts";
+import { sleep } from "../../retry.ts";
 import { bootstrapKey, type BootstrapKeyParams } from "./bootstrap-key.ts";
 import { must, outputsOf, regionOf } from "./pulumi-state.ts";
 import type { Pulumi, ShowParams } from "./pulumi.ts";
@@ -92,6 +93,24 @@ export async function addressOf(pulumi: Pulumi, stack: string): Promise<Address>
     where: "url",
     hint: "`spotter deploy --recover` goes on with it.",
   });
+}
+
+/** A name that is new is known everywhere within some minutes. */
+const ANSWER_MS = 120_000;
+const ASK_EVERY_MS = 3_000;
+const PATIENCE_MS = 10_000;
+
+/** Whether the stack answers whoever asks, within two minutes. */
+export async function doesAnswer(url: string, signal: AbortSignal): Promise<boolean> {
+  for (let waitedMs = 0; ; waitedMs += ASK_EVERY_MS) {
+    const timeout = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
+    const response = await fetch(`${url}/health`, { signal: timeout }).catch(() => undefined);
+    await response?.body?.cancel();
+    signal.throwIfAborted();
+    if (response?.ok === true) return true;
+    if (waitedMs >= ANSWER_MS) return false;
+    await sleep(ASK_EVERY_MS, signal);
+  }
 }
 
 /** The first key of a stack; null: it has one already. */

@@ -1,7 +1,15 @@
 import type { Command } from "commander";
 import { SpotterError } from "../../schema/errors.ts";
 import { usualRegion } from "../aws/ask-account.ts";
-import { addressOf, firstKey, recover, selectStack, update, type Address } from "../aws/deploy-stack.ts";
+import {
+  addressOf,
+  doesAnswer,
+  firstKey,
+  recover,
+  selectStack,
+  update,
+  type Address,
+} from "../aws/deploy-stack.ts";
 import { examine, type Examined } from "../aws/examine.ts";
 import { projectFolder, totalUsd, type StackPlan } from "../aws/plan.ts";
 import { openPulumi, type ShowParams } from "../aws/pulumi.ts";
@@ -68,7 +76,14 @@ async function deploy(context: CliContext, options: Options): Promise<void> {
   // Before the key, which may not be had with the rights of who deploys.
   if (!json) tellAddress(context, stack, address, examined);
   const key = await firstKey({ stack, region, functionName });
-  if (json) printJson(context, { stack, ...address, key, ...costsOf(examined.plan), ...reportOf(examined) });
+  const answers = await doesAnswer(address.url, context.signal);
+  if (!answers)
+    teach(
+      context,
+      `${address.url} does not answer yet. Look again in some minutes: curl ${address.url}/health`,
+    );
+  if (json)
+    printJson(context, { stack, ...address, answers, key, ...costsOf(examined.plan), ...reportOf(examined) });
   else if (key !== null) printConnection(context, key);
   else teach(context, "It has an admin key already. If that is lost: `spotter key bootstrap --force`.");
 }

@@ -57,7 +57,7 @@ async function verified(...more: string[]) {
   };
 }
 
-describe("spotter cleanup --verify", () => {
+describe("spotter cleanup --verify", { timeout: 20_000 }, () => {
   it("proves that nothing is left, also where tags of what is gone are still listed", async () => {
     await startBuckets();
     const instance = arn("ec2", "instance/i-0a");

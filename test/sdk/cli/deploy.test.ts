@@ -3,16 +3,13 @@ import type { InvocationRequest } from "@aws-sdk/client-lambda";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import { startAwsAccount, stubAws, type AwsAccountOptions } from "../../fakes/aws-account.ts";
 import { startBuckets } from "../../fakes/buckets.ts";
+import { fakeServer } from "../fake-server.ts";
 import { fakePulumi, PLAN, type Outcome } from "../../fakes/pulumi.ts";
 import { runCli } from "./run-cli.ts";
 
-const URL_OF_STACK = "https://d111111abcdef8.cloudfront.net";
 /** What infra/start.mjs exports. */
-const OUTPUTS = JSON.stringify({
-  url: URL_OF_STACK,
-  gatewayUrl: `${URL_OF_STACK}/v1`,
-  keyBootstrapFunction: "spotter-dev-key-bootstrap",
-});
+const outputsOf = (url: string) =>
+  JSON.stringify({ url, gatewayUrl: `${url}/v1`, keyBootstrapFunction: "spotter-dev-key-bootstrap" });
 const KEY = "sk-spotter-first";
 const RECORD = { v: 1, id: "k1", name: "first", scope: "admin", createdAtMs: 1 };
 const LOCKED =
@@ -25,7 +22,8 @@ async function prepared(
   hasKey = false,
 ) {
   const taken = new SpotterError("conflict", "The stack has an admin key already.").toBody();
-  const answer = hasKey ? taken : { url: URL_OF_STACK, key: KEY, record: RECORD };
+  const { url, requests } = await fakeServer({ "GET /health": () => ({ ok: true }) });
+  const answer = hasKey ? taken : { url, key: KEY, record: RECORD };
   const invoked: string[] = [];
   const aws = await startAwsAccount({
     quotas: { "L-DB2E81BA": 8, "L-3819A6DF": 8, "L-3032A538": 40, "L-B99A9384": 1000 },
@@ -41,8 +39,11 @@ async function prepared(
     ...options,
   });
   stubAws(aws.endpoint);
-  const usual = { "stack output": [{ stdout: OUTPUTS }], "stack ls": [{ stdout: '[{"name":"dev"}]' }] };
-  return { aws, invoked, ...fakePulumi({ ...usual, ...outcomes }) };
+  const usual = {
+    "stack output": [{ stdout: outputsOf(url) }],
+    "stack ls": [{ stdout: '[{"name":"dev"}]' }],
+  };
+  return { aws, url, requests, invoked, ...fakePulumi({ ...usual, ...outcomes }) };
 }
 
 /** What was done to the stack; what was only asked is left out. */
@@ -51,9 +52,9 @@ function changes(calls: string[][]): string[] {
   return calls.map((each) => each.join(" ")).filter((line) => !asks.test(line));
 }
 
-describe("spotter deploy", () => {
+describe("spotter deploy", { timeout: 20_000 }, () => {
   it("checks the account, makes the stack, and tells its address, its idle cost, and its key once", async () => {
-    const { folder, calls, invoked } = await prepared({
+    const { folder, calls, invoked, url, requests } = await prepared({
       up: [{ stdout: "Updating (dev)\n", stderr: "a warning\n" }],
       "config get aws:region": [{ code: 255, stderr: "error: configuration key not found" }],
     });
@@ -69,7 +70,7 @@ describe("spotter deploy", () => {
     expect(code).toBe(0);
     const told = JSON.parse(out) as Record<string, unknown>;
     expect(told).toMatchObject({
-      ...{ stack: "dev", region: "eu-central-1", url: URL_OF_STACK, ok: true, idleMonthlyUsd: 34.5 },
+      ...{ stack: "dev", region: "eu-central-1", url, ok: true, answers: true, idleMonthlyUsd: 34.5 },
       key: { key: KEY },
       idleCosts: PLAN.idleCosts,
     });
@@ -81,15 +82,16 @@ describe("spotter deploy", () => {
       "config set aws:region eu-central-1 --stack dev --plaintext",
       "up --stack dev --yes --skip-preview",
     ]);
+    expect(requests.map(({ path }) => path)).toEqual(["/health"]);
     // Tags of what is new are not found yet.
     expect(invoked).toEqual(["spotter-dev-key-bootstrap"]);
   });
 
   it("updates a stack that has a key, and says in words what it costs", async () => {
-    const { folder } = await prepared({}, {}, true);
+    const { folder, url } = await prepared({}, {}, true);
     const { code, out, err } = await runCli(["deploy", "--dir", folder, "--yes"]);
     expect(code).toBe(0);
-    expect(out).toContain(`The stack dev in eu-central-1 is at ${URL_OF_STACK}`);
+    expect(out).toContain(`The stack dev in eu-central-1 is at ${url}`);
     expect(out).toContain("While nothing runs it costs about $34.5 a month");
     expect(out).toMatch(/load balancer +\$16\.43/);
     expect(out).not.toContain("SPOTTER_API_KEY");

@@ -121,7 +121,7 @@ const changing = (calls: string[][]) =>
     .map((each) => each.join(" "))
     .filter((each) => !/^(version|whoami|config --json|config get|stack export)/.test(each));
 
-describe("spotter destroy", () => {
+describe("spotter destroy", { timeout: 20_000 }, () => {
   it("ends what runs, keeps the data, destroys the rest, and proves it", async () => {
     const { folder, calls, world } = await prepared();
     const { code, out } = await runCli(line(folder, "--yes", "--json"));

@@ -23,7 +23,7 @@ async function doctor(folder: string, ...more: string[]) {
   return { code, ok, checks, bad: checks.filter(({ status }) => status !== "ok") };
 }
 
-describe("spotter doctor", () => {
+describe("spotter doctor", { timeout: 20_000 }, () => {
   it("passes an account that has what the settings need, and changes nothing", async () => {
     const { folder, aws, calls, path } = await prepared();
     const { code, out: told } = await runCli(["doctor", "--dir", folder]);
