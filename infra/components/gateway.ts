@@ -3,6 +3,7 @@ import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import { nodeCommand, programVariables, type Program } from "../bootstrap/container-program.ts";
 import type { StackConfig } from "../config.ts";
+import { GATEWAY_TASK } from "../config/costs.ts";
 import { IMAGES } from "../config/images.ts";
 import { DRAIN_S, GATEWAY_PORT, type LoadBalancer } from "./load-balancer.ts";
 import { allow, policyOf, statementsFor, writeLogs, type StackNames } from "./roles.ts";
@@ -23,9 +24,6 @@ export interface GatewayArgs {
 }
 
 const CONTAINER = "gateway";
-/** A quarter of a processor carries some hundred streams; see bench/gateway.ts for what it does with a whole one. */
-const CPU_UNITS = "256";
-const MEMORY_MIB = "512";
 
 /**
  * The gateway: one small container that is always there, for as long as streams last and requests wait. Another one
@@ -132,8 +130,8 @@ export class Gateway extends pulumi.ComponentResource {
         requiresCompatibilities: ["FARGATE"],
         networkMode: "awsvpc",
         runtimePlatform: { cpuArchitecture: "ARM64", operatingSystemFamily: "LINUX" },
-        cpu: CPU_UNITS,
-        memory: MEMORY_MIB,
+        cpu: String(GATEWAY_TASK.vCpus * 1024),
+        memory: String(GATEWAY_TASK.memoryMiB),
         executionRoleArn: execution.arn,
         taskRoleArn: runs.arn,
         containerDefinitions: pulumi

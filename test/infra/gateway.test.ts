@@ -126,10 +126,10 @@ describe("the gateway", () => {
     expect((container.stopTimeout ?? 0) * 1000).toBeGreaterThan(ownMs);
   });
 
-  it("is one small ARM container, replaced only by one that is well", () => {
+  it("is one small ARM container, as its cost is told, replaced only by one that is well", () => {
     expect(stack.only("aws:ecs/taskDefinition:TaskDefinition").inputs).toMatchObject({
-      cpu: "256",
-      memory: "512",
+      cpu: "512",
+      memory: "1024",
       runtimePlatform: { cpuArchitecture: "ARM64" },
     });
     expect(stack.only("aws:ecs/service:Service").inputs).toMatchObject({
