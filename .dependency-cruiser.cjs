@@ -49,12 +49,6 @@ module.exports = {
       "infra bundles entries by path",
     ),
     rule(
-      "agpl-in-tests-only",
-      { pathNot: "^test/" },
-      { path: "node_modules/@cloud-copilot/" },
-      "its licence is for what is not passed on",
-    ),
-    rule(
       "no-cycles",
       {},
       { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },

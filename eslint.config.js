@@ -55,6 +55,11 @@ export default tseslint.config(
     },
   },
   {
+    // Its licence is for what is not passed on.
+    ignores: ["test/**"],
+    rules: { "no-restricted-imports": ["error", { patterns: ["@cloud-copilot/*"] }] },
+  },
+  {
     files: ["examples/**", "bench/**", "scripts/**", "sdk/cli/**"],
     rules: { "no-console": "off" },
   },
