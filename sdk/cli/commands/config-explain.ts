@@ -6,12 +6,11 @@ import { originIn, originText, pathText } from "../../config/prime-rl/provenance
 import { resolve, type NamedLayer, type Resolution } from "../../config/prime-rl/resolve.ts";
 import type { Path } from "../../config/prime-rl/types.ts";
 import { fieldIn, rootOf, sectionsIn, type Field, type Shape, below } from "../../config/prime-rl/walk.ts";
-import { SpotterError } from "../../schema/errors.ts";
 import { type CliContext, print, printJson } from "../context.ts";
 import { table } from "../render/table.ts";
 import { Told } from "../told.ts";
 import { printFindings } from "./rl-findings.ts";
-import { printSettings, valueOf, valueText } from "./rl-settings.ts";
+import { noSetting, printSettings, valueOf, valueText } from "./rl-settings.ts";
 
 /** One setting, or a section with all in it. */
 interface Explained {
@@ -53,11 +52,7 @@ function explain(
 ): Explained {
   const root = rootOf(ENTRYPOINTS[name].schema);
   const { path, shape } = targetOf(setting.replace(/^--/, ""), root);
-  if (shape === undefined) {
-    throw new SpotterError("unknown_key", `There is no setting ${pathText(path)}.`, {
-      hint: `\`spotter ${name} --help\` shows all settings.`,
-    });
-  }
+  if (shape === undefined) throw noSetting(name, path);
   const field = fieldAt(root, path);
   return {
     path: pathText(path),

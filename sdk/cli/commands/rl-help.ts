@@ -1,6 +1,7 @@
 import { ENTRYPOINTS, type EntrypointName } from "../../config/prime-rl/entrypoints.ts";
 import { targetOf } from "../../config/prime-rl/argv-target.ts";
 import { helpGroups, type HelpGroup } from "../../config/prime-rl/help.ts";
+import { noSetting } from "./rl-settings.ts";
 import { rootOf } from "../../config/prime-rl/walk.ts";
 import type { Colors } from "../context.ts";
 
@@ -25,8 +26,9 @@ export function entrypointHelp(
   { bold, dim }: Colors,
 ): string[] {
   const root = rootOf(ENTRYPOINTS[name].schema);
-  const path = about === undefined ? [] : targetOf(about.replace(/^--/, ""), root).path;
-  const groups = helpGroups(root, path);
+  const target = about === undefined ? undefined : targetOf(about.replace(/^--/, ""), root);
+  const groups = helpGroups(root, target?.path);
+  if (target && groups.length === 0) throw noSetting(name, target.path);
   const lines = groups.flatMap(({ title, note, rows }) => [
     `${bold(title)}${note ? dim(`  ${note}`) : ""}`,
     ...rows.flatMap(rowLines),

@@ -1,3 +1,9 @@
+import { ENTRYPOINTS, type EntrypointName } from "../../config/prime-rl/entrypoints.ts";
+import { meant } from "../../config/prime-rl/errors-meant.ts";
+import { pathText } from "../../config/prime-rl/provenance.ts";
+import type { Path } from "../../config/prime-rl/types.ts";
+import { rootOf } from "../../config/prime-rl/walk.ts";
+import { SpotterError } from "../../schema/errors.ts";
 import { type CliContext, print } from "../context.ts";
 import { table } from "../render/table.ts";
 
@@ -29,4 +35,13 @@ export function valueOf(config: unknown, path: string): unknown {
 /** As one would type it in TOML, nearly. */
 export function valueText(value: unknown): string {
   return value === null || value === undefined ? "None" : JSON.stringify(value);
+}
+
+/** Who asks about a setting that is none is told what was meant. */
+export function noSetting(name: EntrypointName, path: Path): SpotterError {
+  const near = meant(path, rootOf(ENTRYPOINTS[name].schema), undefined);
+  const guess = near ? ` Did you mean ${pathText(near)}?` : "";
+  return new SpotterError("unknown_key", `There is no setting ${pathText(path)}.${guess}`, {
+    hint: `\`spotter ${name} --help\` shows all settings.`,
+  });
 }

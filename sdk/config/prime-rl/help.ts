@@ -14,11 +14,17 @@ export interface HelpGroup {
   rows: { flag: string; takes: string; text: string }[];
 }
 
-/** The settings at and below `path`, section by section, in the order of the schema. */
+/** The settings at and below `path`, section by section, in the order of the schema; none where there are none. */
 export function helpGroups(root: SectionShape, path: Path = []): HelpGroup[] {
-  return groupsOf(root, [], "", new Set()).filter(({ at }) =>
-    path.every((step, index) => at[index] === step),
-  );
+  const all = groupsOf(root, [], "", new Set());
+  const steps = path.map((step) => (typeof step === "number" ? "N" : step));
+  const inside = all.filter(({ at }) => steps.every((step, index) => at[index] === step));
+  if (inside.length > 0) return inside;
+  const flag = flagText(steps);
+  return all.flatMap((group) => {
+    const rows = group.rows.filter((row) => row.flag.split(", ").includes(flag));
+    return rows.length > 0 ? [{ ...group, rows }] : [];
+  });
 }
 
 type PlacedGroup = HelpGroup & { at: Path };

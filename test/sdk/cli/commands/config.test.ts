@@ -57,7 +57,9 @@ describe("spotter config explain", () => {
     expect(code).toBe(2);
     expect(out).toContain(`${base}:5 said 0.001`);
     expect(err).toContain("optim.lr has to be at least 0, not -1 (--optim.lr).");
-    expect((await runCli("config explain sft optim.lrr")).err).toContain("[unknown_key]");
+    expect((await runCli("config explain sft optim.lrr")).err).toContain(
+      "Did you mean optim.lr? [unknown_key]",
+    );
   });
 });
 
