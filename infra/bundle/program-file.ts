@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { archive, type ArchiveFile } from "./tar.ts";
@@ -28,12 +28,19 @@ export function programFile(
   const path = join(folder, `${name}-${identityOf(files)}.tar.gz`);
   if (!existsSync(path)) {
     mkdirSync(folder, { recursive: true });
+    forgetOthers(folder, name);
     // Whoever packs at the same time writes the same; nobody finds it half written.
     const beside = `${path}.${process.pid}`;
     writeFileSync(beside, archive(files));
     renameSync(beside, path);
   }
   return { path, sha256: createHash("sha256").update(readFileSync(path)).digest("hex") };
+}
+
+/** Of older sources: the engine is some twenty megabytes each time. */
+function forgetOthers(folder: string, name: string): void {
+  const own = new RegExp(`^${name}-[0-9a-f]{16}\\.tar\\.gz$`);
+  for (const each of readdirSync(folder)) if (own.test(each)) rmSync(join(folder, each), { force: true });
 }
 
 function identityOf(files: readonly ArchiveFile[]): string {

@@ -44,7 +44,7 @@ describe("an archive", () => {
 describe("a program's file", () => {
   const files = [{ path: "index.mjs", content: Buffer.from("1") }];
 
-  it("is packed once, and named by what is in it", () => {
+  it("is packed once, named by what is in it, and goes when there is a newer one", () => {
     const first = programFile("gateway", files, folder);
     const atMs = statSync(first.path).mtimeMs;
     expect(programFile("gateway", files, folder)).toEqual(first);
@@ -52,7 +52,9 @@ describe("a program's file", () => {
     expect(first.sha256).toMatch(/^[0-9a-f]{64}$/);
     const other = programFile("gateway", [{ path: "index.mjs", content: Buffer.from("2") }], folder);
     expect(other.path).not.toBe(first.path);
-    expect(readdirSync(folder).filter((name) => name.endsWith(".tar.gz"))).toHaveLength(2);
+    programFile("engine", files, folder);
+    const kept = readdirSync(folder).filter((name) => name.endsWith(".tar.gz"));
+    expect(kept.map((name) => name.split("-")[0]).sort()).toEqual(["engine", "gateway"]);
   });
 });
 
