@@ -73,7 +73,7 @@ async function run(): Promise<number> {
   }
   try {
     await spotter("destroy", "--stack", stack);
-    await must(pulumi, "stack", "rm", "--yes", "--stack", stack);
+    await must(pulumi, "stack", "rm", "--yes", stack);
     say("Destroyed; nothing that costs is left.");
   } catch (error) {
     failure ??= error;
