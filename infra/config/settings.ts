@@ -81,7 +81,7 @@ export const SETTINGS = z.strictObject({
     .meta({
       type: "array",
       description:
-        "GPUs that may be asked for, such as L4:1, or L4:4=3 for at most three instances of four L4.",
+        "GPUs that may be asked for, six kinds at most, such as L4:1, or L4:4=3 for at most three instances of four L4.",
       monthly: `${NOTHING}: no instance is there until somebody asks for it`,
     }),
   maxInstances: whole(1, 1000).default(2).meta({
