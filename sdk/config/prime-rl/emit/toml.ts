@@ -32,10 +32,20 @@ interface Writing extends TomlWatch {
   shared: ReadonlySet<string>;
 }
 
-/** A shared default beside another value of a component is a contradiction to the pinned version; the default. */
+/**
+ * Without what the pinned version takes for a contradiction: a shared default beside another value of a component,
+ * and a folder beside an orchestrator that does not write into the usual one in it.
+ */
 function withoutContradictions(config: Table): Table {
-  const { log, wandb } = config;
-  return { ...config, log: without(log, "json_logging"), wandb: without(wandb, "offline") };
+  const { log, wandb, output_dir, orchestrator, ...rest } = config;
+  const own = isTable(orchestrator) ? orchestrator.output_dir : undefined;
+  return {
+    ...rest,
+    orchestrator,
+    log: without(log, "json_logging"),
+    wandb: without(wandb, "offline"),
+    ...(own === `${String(output_dir)}/run_default` && { output_dir }),
+  };
 }
 
 function without(table: unknown, key: string): unknown {

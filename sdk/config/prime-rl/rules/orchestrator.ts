@@ -4,6 +4,9 @@ import { rendererOf } from "./renderers.ts";
 import type { Scope } from "./scope.ts";
 import { BENCH_STEPS, finishTokenizer } from "./trainer.ts";
 
+/** Rollouts a step where nothing says how many. */
+export const STANDARD_BATCH = 128;
+
 /** What completes and checks an orchestrator, alone or inside `rl`. */
 export function finishOrchestrator(scope: Scope<OrchestratorConfig>): void {
   finishTokenizer(scope);
@@ -99,9 +102,9 @@ function checkTokenBatch(scope: Scope<OrchestratorConfig>): void {
 }
 
 function finishRolloutBatch(scope: Scope<OrchestratorConfig>): void {
-  if (scope.value.batch_size === null) scope.derive(["batch_size"], 128, "default");
+  if (scope.value.batch_size === null) scope.derive(["batch_size"], STANDARD_BATCH, "default");
   const { batch_size, group_size, oversampling_factor, max_inflight_rollouts } = scope.value;
-  const size = batch_size ?? 128;
+  const size = batch_size ?? STANDARD_BATCH;
   if (size % group_size !== 0)
     scope.error(
       ["batch_size"],

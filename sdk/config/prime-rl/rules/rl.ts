@@ -1,6 +1,6 @@
 import type { RlConfig } from "./configs.ts";
 import { checkRoutedExperts, finishInference, finishLora } from "./inference.ts";
-import { finishOrchestrator } from "./orchestrator.ts";
+import { finishOrchestrator, STANDARD_BATCH } from "./orchestrator.ts";
 import { checkShared, liftShared } from "./rl-agreement.ts";
 import { finishDeployment } from "./rl-deployment.ts";
 import { finishBroadcast } from "./rl-broadcast.ts";
@@ -27,14 +27,12 @@ function setUpBench(scope: Scope<RlConfig>): void {
   if (bench) {
     scope.derive(["trainer", "bench"], trainer.bench ?? { output_json: null }, "bench");
     scope.derive(["orchestrator", "bench"], true, "bench");
-    scope.derive(["orchestrator", "ckpt"], null, "bench");
+    for (const at of [["ckpt"], ["orchestrator", "ckpt"]]) scope.derive(at, null, "bench");
     if (scope.value.max_steps !== null) scope.derive(["max_steps"], BENCH_STEPS, "bench");
+    const { batch_size, token_batch_size } = orchestrator;
+    const size = batch_size ?? (token_batch_size === null ? STANDARD_BATCH : 32);
     if (!trainer.data.fake)
-      scope.derive(
-        ["trainer", "data", "fake"],
-        { batch_size: orchestrator.batch_size ?? 32, generate_samples: false },
-        "bench",
-      );
+      scope.derive(["trainer", "data", "fake"], { batch_size: size, generate_samples: false }, "bench");
   } else if ((trainer.bench !== null) !== orchestrator.bench)
     scope.error(
       [trainer.bench ? "trainer" : "orchestrator", "bench"],

@@ -39,13 +39,19 @@ const FIELDS: readonly SharedField[] = [
   { from: "slurm", to: ["inference.slurm"] },
 ];
 
+/** Tables that turn both sides on. */
+const BLOCKS = ["ckpt", "wandb"];
+
 const path = (text: string): Path => text.split(".");
 
 /** Where a null has to be said: a shared value would stand there if it was left out. */
 export function sharedInto(config: Readonly<Record<string, unknown>>): ReadonlySet<string> {
   const at = (text: string) =>
     path(text).reduce<unknown>((held, step) => (isTable(held) ? held[step] : undefined), config);
-  return new Set(FIELDS.filter(({ from }) => !isUnset(at(from))).flatMap(({ to }) => [...to]));
+  const tables = BLOCKS.map((key) => ({ from: key, to: both(key) }));
+  return new Set(
+    [...FIELDS, ...tables].filter(({ from }) => !isUnset(at(from))).flatMap(({ to }) => [...to]),
+  );
 }
 
 /**
@@ -60,7 +66,7 @@ export function shareFields(draft: Draft): void {
   if (template !== undefined && template !== null)
     fill(draft, "trainer.tokenizer.chat_template", "inference.model.chat_template", template);
   // An empty [ckpt] or [wandb] turns both sides on.
-  for (const key of ["ckpt", "wandb"])
+  for (const key of BLOCKS)
     if (isTable(draft.get([key]))) for (const to of both(key)) fill(draft, key, to, {});
 }
 

@@ -33,6 +33,9 @@ const OVERLAYS = [
     '[orchestrator.eval.sampling]\ntop_p = 0.9\n[[orchestrator.eval.env]]\nid = "a"\nsampling = { top_p = "None" }',
   ],
   ["what one side does not share", '[ckpt]\nkeep_last = 3\n[orchestrator.ckpt]\nkeep_last = "None"'],
+  ["what both sides do not do", '[ckpt]\n[trainer]\nckpt = "None"\n[orchestrator]\nckpt = "None"'],
+  ["another folder in the run's", '[orchestrator]\noutput_dir = "outputs/seven"'],
+  ["a measurement", "bench = true\n[ckpt]"],
   ["what all components do", "[log]\njson_logging = true"],
   ["what one component does by itself", "[trainer.log]\njson_logging = true"],
 ] as const;
