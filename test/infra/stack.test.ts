@@ -161,6 +161,20 @@ describe("the functions", () => {
     }
   });
 
+  it("share their table and their reconciler with the gateway, which understands its own variables", () => {
+    const { inputs } =
+      all("aws:ecs/taskDefinition:TaskDefinition").find(({ name }) => name === "gateway") ?? {};
+    const [container] = JSON.parse(String(inputs?.["containerDefinitions"])) as [
+      { environment: { name: string; value: string }[] },
+    ];
+    const environment = Object.fromEntries(container.environment.map(({ name, value }) => [name, value]));
+    const { settings, config } = openPorts({ store }, { environment });
+    expect(config.publicUrl()).toBe(outputs["url"]);
+    expect(settings["SPOTTER_TABLE"]).toBe(outputs["tableName"]);
+    const reconciler = all(FUNCTION).find(({ name }) => name === "reconciler");
+    expect(settings.SPOTTER_RECONCILER_FUNCTION).toBe(reconciler?.inputs["name"]);
+  });
+
   it("are told of places for containers of every class that the stack has", async () => {
     const settings = { "spotter:gpuClasses": '["L4:1", "L40S:1", "H100:8"]', "spotter:spot": "true" };
     const { resources: large } = await recordStack(settings);
