@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 // Runs under any Node 18 or newer: it only decides which Node the command line itself runs under.
-import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { fileURLToPath } from "node:url";
@@ -23,11 +22,11 @@ if (isNewEnough) {
   const { main } = await import("./main.ts");
   process.exitCode = await main(process.argv.slice(2));
 } else {
-  reexecute();
+  await reexecute();
 }
 
 /** Goes on under the Node that came with the package or its neighbours, else says what to install. */
-function reexecute(): void {
+async function reexecute(): Promise<void> {
   const here = fileURLToPath(import.meta.url);
   const node = bundledNode();
   if (node === undefined) {
@@ -38,6 +37,7 @@ function reexecute(): void {
     process.exitCode = 2;
     return;
   }
+  const { spawn } = await import("node:child_process");
   const child = spawn(node, [here, ...process.argv.slice(2)], { stdio: "inherit" });
   // The terminal sends Ctrl-C to both; the child decides what it means.
   process.on("SIGINT", () => undefined);
