@@ -15,7 +15,10 @@ import { checkSettings, type Finding } from "./config/findings.ts";
 export interface Plan {
   removal: "retain" | "destroy";
   gateway: "fargate" | "lambda";
-  /** Classes with a pool of their own; nodes of one training are a class that starts all at once. */
+  /**
+   * Classes with instances of their own, at most so many on demand, and as many as spot; nodes of one training are a
+   * class that starts all at once.
+   */
   gpuClasses: (Pick<GpuClass, "name" | "instanceTypes" | "vCpus" | "maxInstances" | "spot"> & {
     atOnce: number;
   })[];
@@ -24,6 +27,8 @@ export interface Plan {
 }
 
 const NAMESPACE = "spotter:";
+/** A class has instances for replicas and as many for runs, on demand and again as spot. */
+const PLACES = 2;
 
 /** @param texts Settings as Pulumi keeps them, such as `spotter:gateway`; those of others are left alone. */
 export function planOf(texts: Readonly<Record<string, string>>): { plan: Plan } | { findings: Finding[] } {
@@ -33,7 +38,9 @@ export function planOf(texts: Readonly<Record<string, string>>): { plan: Plan } 
   if (settings === undefined) return { findings };
   const config = stackConfig(settings);
   const { removal, gateway, maxCpuTasks, multiNode } = config;
-  const pools = config.gpuClasses.map((each) => pooled(each, 1));
+  const pools = config.gpuClasses.map((each) =>
+    pooled({ ...each, maxInstances: PLACES * each.maxInstances }, 1),
+  );
   const nodes = multiNode === null ? [] : [pooled(multiNode.gpuClass, multiNode.maxNodes)];
   return {
     plan: { removal, gateway, gpuClasses: [...pools, ...nodes], maxCpuTasks, idleCosts: idleCosts(config) },

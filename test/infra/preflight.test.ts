@@ -9,7 +9,7 @@ describe("what a stack comes to", () => {
     const read = stackPlan.parse(told.plan);
     expect(read).toMatchObject({ removal: "retain", gateway: "fargate", maxCpuTasks: 8 });
     expect(read.gpuClasses).toMatchObject([
-      { name: "L4:1", instanceTypes: ["g6.xlarge"], vCpus: 4, atOnce: 1 },
+      { name: "L4:1", instanceTypes: ["g6.xlarge"], vCpus: 4, maxInstances: 4, atOnce: 1 },
     ]);
   });
 
