@@ -95,7 +95,9 @@ function missing(path: Path, shape: Shape | undefined): Report {
   return {
     path,
     message: `${name} is missing.`,
-    hint: isSection ? `Add a [${name}] table.` : `Set ${name} in a file, or ${flagText(path)} VALUE.`,
+    hint: isSection
+      ? `Add a [${name}] table to a file, and name the file: @ file.toml.`
+      : `Set ${name} in a file, or ${flagText(path)} VALUE.`,
   };
 }
 
