@@ -32,7 +32,8 @@ export function runCommand(context: CliContext): Command {
   ).addHelpText(
     "after",
     "\nWhere no id is given, get, watch and logs mean the newest run.\n" +
-      "Trainings start from scripts: `new TrainConfig({ ... }).launch()`; see README.md and examples/haiku/run.ts.",
+      "Trainings start from scripts: `new TrainConfig({ ... }).launch()`; see README.md and examples/haiku/run.ts.\n" +
+      "They start from project folders, too: `spotter init` writes one, `spotter run -d DIR` trains it.",
   );
   return withProjectRun(command, context);
 }

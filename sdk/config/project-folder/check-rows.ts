@@ -84,7 +84,7 @@ class RowChecker implements LineSink {
     this.rows++;
     const row = json.value as Record<string, unknown> | null;
     if (row?.docker) this.hasDocker = true;
-    if (!this.hasImages && text.includes('"image')) this.hasImages = /"type"\s*:\s*"image/.test(text);
+    this.hasImages ||= holdsImage(row?.messages);
     if (this.#context.kind === "sft" && this.otherAnswers === undefined && !endsInOneAnswer(row?.messages))
       this.otherAnswers = number;
     this.#remarks.length = 0;
@@ -157,6 +157,17 @@ class RowChecker implements LineSink {
     if (this.collector.isOpen(remark.code, remark.severity)) this.#add(remark, number, column);
     else this.collector.count(remark.code, remark.severity);
   }
+}
+
+function holdsImage(messages: unknown): boolean {
+  if (!Array.isArray(messages)) return false;
+  for (const message of messages as ({ content?: unknown } | null)[]) {
+    const content = message?.content;
+    if (!Array.isArray(content)) continue;
+    const parts = content as ({ type?: unknown } | null)[];
+    if (parts.some((part) => part?.type === "image" || part?.type === "image_url")) return true;
+  }
+  return false;
 }
 
 function endsInOneAnswer(messages: unknown): boolean {

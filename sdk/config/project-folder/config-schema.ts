@@ -52,7 +52,7 @@ const rolloutSection = z.strictObject({
   termination_policy: z._default(z.enum(["last_tool", "max_turns"]), "last_tool"),
   reasoning_mode: z._default(z.nullable(z.enum(REASONING_MODES)), null),
   mcp_url: z._default(z.nullable(z.union([text, z.array(text).check(z.minLength(1))])), null),
-  tool_timeout: z._default(countUpTo(86_400), 60),
+  tool_timeout: z._default(countUpTo(3_600), 60),
   reward_timeout: z._default(countUpTo(3_600), 60),
   max_tool_response: z._default(z.nullable(count), null),
   include_thinking: z._default(z.boolean(), false),

@@ -184,7 +184,7 @@ function sampledEntries(
     { path: "tools.servers", value: servers, source: at("rollout.mcp_url") },
     {
       path: "tools.timeoutMs",
-      value: hasTools ? Math.min(rollout.tool_timeout * 1_000, 3_600_000) : undefined,
+      value: hasTools ? rollout.tool_timeout * 1_000 : undefined,
       source: at("rollout.tool_timeout"),
     },
   ];

@@ -37,7 +37,7 @@ export function trainParams(
   const [rewards] = spec.rewards?.files ?? [];
   const [tools] = spec.tools?.files ?? [];
   return {
-    model: spec.model.name,
+    model: modelIn(folder, spec.model.name),
     dataset: new ProjectDataset({ path, kind, take }),
     ...(take < rows.rows && {
       evalDataset: new ProjectDataset({ path, kind, skip: take }),
@@ -53,6 +53,11 @@ export function trainParams(
     secrets: [...secrets],
     seed: spec.seed,
   };
+}
+
+/** Folders are meant as seen from the project, wherever the command is run. */
+function modelIn(folder: string, name: string): string {
+  return /^\.{1,2}(?:\/|$)/.test(name) ? resolve(folder, name) : name;
 }
 
 function recipeOf(spec: PlanSpec): TrainConfigParams["recipe"] {

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runSpec } from "../../../../sdk/schema/run-spec.ts";
 import { parseWith } from "../../../../sdk/schema/parse.ts";
@@ -106,6 +107,17 @@ describe("a project as a run", () => {
       "context_exceeded 5:32 rollout.max_context_window",
     ]);
     expect(without.runs).toEqual([]);
+  });
+
+  it("means folders of models as seen from the project", async () => {
+    const nano = join(import.meta.dirname, "../../../../engine/models/nano");
+    const folder = projectFolder({ ...TYPESCRIPT, "config.yml": withSection("model: { path: ./weights }") });
+    symlinkSync(nano, join(folder, "weights"));
+    const { project, runs, findings } = await resolveProject(folder);
+    expect(findings).toEqual([]);
+    const [run] = runs;
+    if (!project || !run) throw new Error("It did not resolve.");
+    expect((await nativeSpec(project, run, [])).model).toEqual({ name: join(folder, "weights") });
   });
 
   it("takes the folder's local_model where the command line names none", async () => {

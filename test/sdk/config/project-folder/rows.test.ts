@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { checkRows } from "../../../../sdk/config/project-folder/check-rows.ts";
 import { rowChecks } from "../../../../sdk/config/project-folder/row-checks.ts";
 import type { Remark } from "../../../../sdk/config/project-folder/finding.ts";
 import { short } from "./check.ts";
 import { ROWS } from "./row-cases.ts";
-import { checkLines, CONTEXT, row } from "./rows.ts";
+import { checkLines, CONTEXT, row, tempFile } from "./rows.ts";
 
 const GOOD = JSON.stringify(row({}));
 
@@ -103,6 +104,12 @@ describe("train.jsonl", () => {
   it.each(["", "\n\n", "\uFEFF"])("says of %j that it has no rows", async (text) => {
     const errors = (await checkLines(text)).findings.filter(({ severity }) => severity === "error");
     expect(errors.map(({ code, message }) => [code, message])).toEqual([["rows_missing", "has no rows"]]);
+  });
+
+  it("stops where it is when nobody waits any more", async () => {
+    const signal = AbortSignal.abort(new Error("Interrupted."));
+    const params = { path: tempFile(GOOD), file: "train.jsonl", context: CONTEXT, signal };
+    await expect(checkRows(params)).rejects.toThrow("Interrupted.");
   });
 
   it("knows what an engine will need", async () => {
