@@ -104,7 +104,7 @@ describe("with other settings", () => {
   it("there are no spot instances where the stack has none", async () => {
     const { serve, work } = placesOf(await record({ spot: "false" }));
     for (const target of [...Object.values(serve), ...Object.values(work)])
-      expect(Object.keys(target).filter((key) => key.startsWith("spot"))).toEqual([]);
+      expect(Object.keys(target ?? {}).filter((key) => key.startsWith("spot"))).toEqual([]);
     expect(serve["L4:1"]?.autoScalingGroups).toEqual(["gpu-l4-1-1a2b3c4"]);
   });
 
