@@ -1,7 +1,9 @@
 import * as z from "zod/mini";
 import { sha256 } from "../../sdk/schema/common.ts";
+import { jobCallsReply } from "../../sdk/schema/job.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
 import {
+  callToolsRequest,
   judgeRequest,
   judgeResponse,
   loadTasksRequest,
@@ -11,6 +13,7 @@ import {
 import type { Control } from "../control.ts";
 import { readBody } from "../http/body.ts";
 import { route, type Route } from "../http/route.ts";
+import { callStoredTools } from "./call-tools.ts";
 import { loadTasks } from "./environments.ts";
 import { judgeRows } from "./judge.ts";
 import { kept } from "../records/content.ts";
@@ -62,6 +65,18 @@ export function userCodeRoutes(control: Control): Route[] {
           maxMissingShare: 1,
         };
         return { verdicts: await judgeRows(control, setup, body.rows, { signal: c.req.raw.signal }) };
+      },
+    }),
+    route({
+      method: "post",
+      path: "/user-code/:sha256/tools",
+      access: "write",
+      summary: "Call tools of stored user code; one result a call, in their order",
+      body: callToolsRequest,
+      response: jobCallsReply,
+      async handle({ c, param, body: { calls, timeoutMs, secrets } }) {
+        const setup = { code: { sha256: param("sha256"), secrets }, timeoutMs };
+        return { results: await callStoredTools(control, setup, calls, c.req.raw.signal) };
       },
     }),
     route({

@@ -65,6 +65,17 @@ export const judgeRequest = z.strictObject({
 });
 export const judgeResponse = z.object({ verdicts: z.array(verdict) });
 
+/**
+ * `POST /user-code/:sha256/tools`: call tools once, without a run (used by `spotter test`). The answer is the one of
+ * `POST /jobs/:id/tools`: a result or an error for each call, in their order.
+ */
+export const callToolsRequest = z.strictObject({
+  calls: z.array(z.object({ tool: z.string(), input: z.unknown() })),
+  timeoutMs: z._default(rewardTimeoutMs, 10_000),
+  /** Names of secrets to grant. Default: none. */
+  secrets: z._default(z.array(z.string()), []),
+});
+
 /** `POST /user-code/:sha256/environments/:name/rows`: the tasks that an environment loads. */
 export const loadTasksRequest = z.strictObject({
   /** Handed to `load`. */

@@ -63,6 +63,33 @@ it("grants the secrets that the request names, and no others", async () => {
   expect((await judge({})).verdicts[0]?.total).toBe(0);
 });
 
+it("calls tools one by one: a wrong name or a throw is an error of its own call", async () => {
+  const { plane, bundle } = await open(`import { tool } from "spotter";
+    const parameters = { type: "object" };
+    export const add = tool({ description: "Adds.", parameters }, ({ a, b }) => a + b);
+    export const fail = tool({ description: "Fails.", parameters }, () => { throw new Error("no luck"); });
+    export const keys = tool({ description: "Counts.", parameters }, (_, { secrets }) => Object.keys(secrets));`);
+  const path = `/user-code/${bundle.sha256}`;
+  await plane.json("PUT", `${path}?name=tools.ts`, bundle.code);
+  await plane.control.secrets.set("SEARCH_KEY", "value-of-the-key");
+  const calls = [
+    { tool: "add", input: { a: 2, b: 3 } },
+    { tool: "toString", input: {} },
+    { tool: "fail", input: {} },
+    { tool: "add", input: { a: 4, b: 5 } },
+    { tool: "keys", input: {} },
+  ];
+  expect(await plane.json("POST", `${path}/tools`, { calls, secrets: ["SEARCH_KEY"] })).toEqual({
+    results: [
+      { value: 5 },
+      { error: { code: "tool_missing", message: 'there is no tool "toString"' } },
+      { error: { code: "tool_failed", message: expect.stringContaining("no luck") as string } },
+      { value: 9 },
+      { value: ["SEARCH_KEY"] },
+    ],
+  });
+});
+
 it("answers what is wrong with a coded error", async () => {
   const { plane, bundle } = await open(`export const helper = () => 1;`);
   const path = `/user-code/${bundle.sha256}`;
@@ -87,6 +114,10 @@ it("answers what is wrong with a coded error", async () => {
   expect(await failing("POST", `${path}/rewards`, { rows: [row] })).toMatchObject([
     400,
     { code: "reward_missing", message: "rewards.ts exports no reward; it exports helper." },
+  ]);
+  expect(await failing("POST", `${path}/tools`, { calls: [] })).toMatchObject([
+    400,
+    { code: "tool_missing" },
   ]);
   expect(await failing("POST", `${path}/rewards`, { rows: [{}] })).toMatchObject([
     400,
