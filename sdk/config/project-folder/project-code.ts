@@ -29,7 +29,7 @@ export async function projectCode(folder: string, word: CodeWord): Promise<Proje
   if (typescript) {
     // Loaded only where there is something to bundle.
     const { typescriptCode } = await import("./typescript-code.ts");
-    files.push(await typescriptCode(join(folder, typescript), typescript, word));
+    files.push(await typescriptCode(join(folder, typescript), typescript));
   }
   const python = `${base}.py`;
   if (existsSync(join(folder, python))) files.push(await pythonCode(folder, python, word));

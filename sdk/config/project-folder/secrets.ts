@@ -65,7 +65,9 @@ export function secretFindings(
       if (values.has(name) || environment[name] !== undefined) continue;
       const message = `${name} is set neither in .env nor in the environment`;
       const remedy = `Add a line ${name}=... to .env, which stays with you.`;
-      findings.push(located(document, { code: "secret_missing", path: keys, message, hint: remedy }));
+      findings.push(
+        located(document, { code: "secret_missing", severity: "warning", path: keys, message, hint: remedy }),
+      );
     }
   return findings;
 }

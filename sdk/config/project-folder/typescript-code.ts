@@ -4,14 +4,14 @@ import { type CodeFile, type CodeItem, codeFinding, unreadable } from "./code-fa
 import { readText } from "./read-text.ts";
 
 /** Reads rewards.ts or tools.ts: bundles it as a launch would, and looks which exports are what. */
-export async function typescriptCode(path: string, file: string, word: "reward" | "tool"): Promise<CodeFile> {
+export async function typescriptCode(path: string, file: string): Promise<CodeFile> {
   const read = readText(path);
   if ("fault" in read) return unreadable(file, read.fault);
   const source = read.text;
   const isMath = /\bmathEqual\b/.test(source);
   try {
     const { exportNames, warnings } = await bundleUserCode(path);
-    const items = exportNames.flatMap((name) => itemOf(name, source, file, word) ?? []);
+    const items = exportNames.flatMap((name) => itemOf(name, source, file) ?? []);
     const findings = warnings.map((warning) => {
       const [, line = "1", column = "1", what = warning] = /:(\d+):(\d+): (.*)$/.exec(warning) ?? [];
       const position = { line: Number(line), column: Number(column) };
@@ -24,14 +24,17 @@ export async function typescriptCode(path: string, file: string, word: "reward" 
   }
 }
 
+/** What is certainly neither: a function, a class, a value written out. What was made by a call may be one. */
+const PLAIN =
+  /^[^=]*=\s*(?:async\b\s*)?(?:\(|\w+\s*=>|["'`[{\d]|new\b|true\b|false\b|null\b|function\b|class\b)/;
+
 /** An export is what its declaration says; what comes from elsewhere is taken at its word. */
-function itemOf(name: string, source: string, file: string, word: "reward" | "tool"): CodeItem | undefined {
+function itemOf(name: string, source: string, file: string): CodeItem | undefined {
   const declared = new RegExp(
-    `export\\s+(?:const|let|var|function\\*?|async\\s+function|class)\\s+(${name})\\b([^\\n]*)`,
+    `export\\s+(const|let|var|function\\*?|async\\s+function\\*?|class)\\s+(${name.replaceAll("$", "\\$")})(?![\\w$])([^\\n]*)`,
   ).exec(source);
-  const rest = declared?.[2] ?? "";
-  if (declared && !new RegExp(`^[^=]*=\\s*${word}\\s*[(<]`).test(rest) && !/=\s*$/.test(rest))
-    return undefined;
+  const [, keyword = "const", , rest = ""] = declared ?? [];
+  if (declared && (!["const", "let", "var"].includes(keyword) || PLAIN.test(rest))) return undefined;
   const position = declared ? placeOf(source, declared.index + declared[0].indexOf(name)) : undefined;
   return { name, file, position, sandbox: false, precondition: false, timeoutS: undefined };
 }

@@ -86,7 +86,11 @@ class BlockReader {
 
 /** Where the block of a compound statement opens: a colon outside of brackets and of a lambda. */
 function colonOf(tokens: readonly Token[]): number | undefined {
-  if (!COMPOUND.has(tokens[0]?.text ?? "")) return undefined;
+  const word = tokens[0]?.text ?? "";
+  if (!COMPOUND.has(word)) return undefined;
+  // Names as well: `match: str = "x"`, `case[0]: int`.
+  const isSoft = word === "match" || word === "case";
+  if (isSoft && (tokens[1]?.text === ":" || tokens[1]?.text === "=")) return undefined;
   let depth = 0;
   let lambdas = 0;
   for (const [index, { text, kind }] of tokens.entries()) {

@@ -44,7 +44,7 @@ const OPERATOR =
 const OPENING: Record<string, string> = { "(": ")", "[": "]", "{": "}" };
 
 export function tokenize(source: string): Tokenized {
-  return new Tokenizer(source.replace(/^\uFEFF/, "")).run();
+  return new Tokenizer(source.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n")).run();
 }
 
 class Tokenizer {

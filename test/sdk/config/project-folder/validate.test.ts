@@ -180,7 +180,7 @@ describe("a project folder", () => {
     [
       "a key that is nowhere",
       { "config.yml": `${BASE}rollout: { mcp_url: "https://x.io/?key=\${EXA_KEY}", max_turns: 2 }\n` },
-      ["config.yml secret_missing 5:21 rollout.mcp_url"],
+      ["config.yml W secret_missing 5:21 rollout.mcp_url"],
     ],
     [
       "a key in .env",
