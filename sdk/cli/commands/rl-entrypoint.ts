@@ -1,4 +1,3 @@
-import { SpotterError } from "../../schema/errors.ts";
 import { ENTRYPOINTS, type EntrypointName } from "../../config/prime-rl/entrypoints.ts";
 import { resolve, type Resolution } from "../../config/prime-rl/resolve.ts";
 import { rootOf } from "../../config/prime-rl/walk.ts";
@@ -23,8 +22,11 @@ export async function runEntrypoint(
   const { rest, isDryRun: isAsked } = ownDryRun(name, words);
   const resolution = await resolve(ENTRYPOINTS[name], rest);
   const isDryRun = isAsked || resolution.config?.dry_run === true;
-  if (resolution.config === null || !isDryRun) await refuse(context, name, resolution, isJson);
-  else await dryRun(context, name, { ...resolution, config: resolution.config }, isJson);
+  const { config } = resolution;
+  if (config === null) return refuse(context, resolution, isJson);
+  if (isDryRun) return dryRun(context, name, { ...resolution, config }, isJson);
+  const { launchEntrypoint } = await import("./rl-launch.ts");
+  await launchEntrypoint(context, name, { ...resolution, config }, isJson);
 }
 
 /** Where the schema has no such setting, the dry run is the command's own. */
@@ -34,18 +36,7 @@ function ownDryRun(name: EntrypointName, words: readonly string[]): { rest: stri
   return { rest: words.filter((word) => !isOwn(word)), isDryRun: words.some(isOwn) };
 }
 
-async function refuse(
-  context: CliContext,
-  name: EntrypointName,
-  { config, findings }: Resolution,
-  isJson: boolean,
-): Promise<void> {
-  if (config !== null) {
-    if (!isJson) printFindings(context, findings);
-    throw new SpotterError("route_unsupported", `spotter ${name} cannot start anything yet: it resolves.`, {
-      hint: `Add --dry-run to see what it would start. Scripts and project folders train here: see \`spotter run --help\`.`,
-    });
-  }
+async function refuse(context: CliContext, { config, findings }: Resolution, isJson: boolean): Promise<void> {
   if (isJson) printJson(context, { config, provenance: {}, findings });
   else {
     printFindings(context, findings);

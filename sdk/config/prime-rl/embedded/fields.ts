@@ -143,12 +143,12 @@ export const RL_FIELDS: readonly FieldRule[] = [
     "trainer.loss.kwargs",
     "trainer.loss.adv_tau",
   ),
-  ...honoured(
-    "the bounds of the clipped objective",
+  ...irrelevant(
+    "a step learns once from rollouts of the newest weights, so no token has moved yet",
     "trainer.loss.dppo_mask_low",
     "trainer.loss.dppo_mask_high",
+    "trainer.loss.kl_tau",
   ),
-  ...honoured("the weight of the KL term", "trainer.loss.kl_tau"),
   ...honoured("writes token_exports/step_N/rank_0.jsonl", "trainer.enable_token_export"),
   ...irrelevant("the models here have no experts", "trainer.enable_router_replay"),
   ...irrelevant("`spotter status` and the run's page show them", "trainer.metrics_server.**"),

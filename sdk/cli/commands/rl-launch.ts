@@ -1,0 +1,115 @@
+import type { EntrypointName } from "../../config/prime-rl/entrypoints.ts";
+import type { EmbeddedPlan } from "../../config/prime-rl/embedded/plan.ts";
+import type { Resolution } from "../../config/prime-rl/resolve.ts";
+import type { RlConfig, SftConfig } from "../../config/prime-rl/rules/configs.ts";
+import type { InferenceConfig } from "../../config/prime-rl/rules/configs.ts";
+import type { Finding } from "../../config/prime-rl/types.ts";
+import type { Run } from "../../run.ts";
+import { type CliContext, print, printJson } from "../context.ts";
+import { Told } from "../told.ts";
+import { printFindings, printVerdict } from "./rl-findings.ts";
+
+type Resolved = Resolution & { config: Record<string, unknown> };
+
+/** Starts what a resolved configuration describes on the embedded engine, and follows it to its end. */
+export async function launchEntrypoint(
+  context: CliContext,
+  name: EntrypointName,
+  resolution: Resolved,
+  isJson: boolean,
+): Promise<void> {
+  if (name === "inference") return serve(context, resolution, isJson);
+  if (name !== "rl" && name !== "sft") return refuse(context, resolution, [partAlone(name)], isJson);
+  const plan = await planOf(name, resolution);
+  const findings = [...resolution.findings, ...plan.findings];
+  if (plan.params === null) return refuse(context, resolution, plan.findings, isJson);
+  if (!isJson) printFindings(context, findings);
+  const { TrainConfig } = await import("../../train-config.ts");
+  const run = await new TrainConfig(plan.params).launch({ signal: context.signal });
+  if (!isJson) print(context, `${run.id} trains ${run.record.model}: ${run.url}`);
+  await follow(context, run, plan, isJson);
+  const { config, provenance } = resolution;
+  if (isJson) printJson(context, { config, provenance, findings, run: run.record });
+}
+
+async function planOf(name: "rl" | "sft", { config, provenance }: Resolved): Promise<EmbeddedPlan> {
+  const cwd = process.cwd();
+  if (name === "rl") {
+    const { planRl } = await import("../../config/prime-rl/embedded/plan-rl.ts");
+    return planRl(config as unknown as RlConfig, provenance, cwd);
+  }
+  const { planSft } = await import("../../config/prime-rl/embedded/plan-sft.ts");
+  return planSft(config as unknown as SftConfig, provenance, cwd);
+}
+
+/** Ends with the run: as failed where it failed. */
+async function follow(context: CliContext, run: Run, plan: EmbeddedPlan, isJson: boolean): Promise<void> {
+  const { signal, out, isTerminal } = context;
+  const exporting = plan.exportsTokens ? startExports(run, plan, signal) : Promise.resolve();
+  if (!isJson) {
+    const { watchRun } = await import("../render/watch-run.ts");
+    const { occupantOf } = await import("../render/waiting.ts");
+    await watchRun(run, { out, isTerminal, signal, waitsOn: () => occupantOf(run.id, signal) });
+  }
+  const result = await run.result({ signal });
+  await exporting;
+  await run.refresh({ signal });
+  if (isJson) return;
+  const checkpoint = result.checkpoints().at(-1);
+  if (plan.exportsTokens) print(context, `Token exports are in ${plan.outputDir}/token_exports.`);
+  if (checkpoint !== undefined)
+    print(
+      context,
+      `Serve it: ${context.command(`endpoint launch ${run.record.model} --checkpoint ${checkpoint.id}`)}`,
+    );
+}
+
+function startExports(run: Run, plan: EmbeddedPlan, signal: AbortSignal): Promise<void> {
+  const exporting = import("../../config/prime-rl/embedded/token-exports.ts").then(({ exportTokens }) =>
+    exportTokens(run, plan.outputDir, signal),
+  );
+  // Looked at once the run has ended; until then a failure must not end the process.
+  exporting.catch(() => undefined);
+  return exporting;
+}
+
+/** Serves the model of an `inference` configuration as an endpoint. */
+async function serve(context: CliContext, resolution: Resolved, isJson: boolean): Promise<void> {
+  const config = resolution.config as unknown as InferenceConfig;
+  const { findings, provenance } = resolution;
+  if (!isJson) printFindings(context, findings);
+  const { Endpoint } = await import("../../endpoint.ts");
+  const endpoint = await Endpoint.launch(config.model.name, { signal: context.signal });
+  await endpoint.waitUntilReady({ signal: context.signal });
+  if (isJson) return printJson(context, { config, provenance, findings, endpoint: endpoint.record });
+  print(context, `${endpoint.name} serves ${config.model.name}: ${endpoint.url}`);
+  print(context, `Settings of the server change nothing on the embedded engine.`);
+}
+
+function partAlone(name: "trainer" | "orchestrator"): Finding {
+  return {
+    code: "route_unsupported",
+    severity: "error",
+    path: "",
+    message: `A ${name} alone belongs to prime-rl on a GPU host, which Spotter does not start yet.`,
+    hint: "On one machine a single process does all of it: `spotter rl @ rl.toml`. Add --dry-run to resolve this file.",
+    file: null,
+    line: null,
+    column: null,
+  };
+}
+
+async function refuse(
+  context: CliContext,
+  { config, provenance, findings }: Resolved,
+  more: readonly Finding[],
+  isJson: boolean,
+): Promise<void> {
+  const all = [...findings, ...more];
+  if (isJson) printJson(context, { config, provenance, findings: all });
+  else {
+    printFindings(context, all);
+    printVerdict(context, all);
+  }
+  throw new Told(2);
+}

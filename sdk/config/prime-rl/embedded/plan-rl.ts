@@ -1,0 +1,203 @@
+import { isAbsolute, resolve } from "node:path";
+import type { EnvironmentParams } from "../../../environment-params.ts";
+import { builtInEnvironment, BUILT_IN_ENVIRONMENTS } from "../../../environments/index.ts";
+import { recipes } from "../../../recipe.ts";
+import { nearestName } from "../../../schema/nearest-name.ts";
+import type { TrainConfigParams } from "../../../train-config.ts";
+import type { EnvironmentConfig, EvalEnvironmentConfig, RlConfig } from "../rules/configs.ts";
+import { embeddedFindings } from "./classify.ts";
+import { aboutOf, adapterOf, Notes, stepsOf, windowOf, type EmbeddedPlan } from "./plan.ts";
+
+/** Turns of an episode at most where nothing says how many: an environment ends it before. */
+const MAX_TURNS = 64;
+
+/**
+ * An `rl` configuration as a training on this machine: what is honoured becomes its setting, what cannot be is an
+ * error, and what changes nothing here is told once. `cwd`: where paths of environments begin.
+ */
+export function planRl(
+  config: RlConfig,
+  provenance: Readonly<Record<string, string>>,
+  cwd: string,
+): EmbeddedPlan {
+  const notes = new Notes(provenance);
+  notes.findings.push(...embeddedFindings("rl", config, provenance));
+  return {
+    params: paramsOf(config, notes, cwd),
+    findings: notes.findings,
+    outputDir: resolve(cwd, config.output_dir),
+    exportsTokens: config.trainer.enable_token_export,
+  };
+}
+
+/** Null where something was refused: a recipe of such values would only be refused again. */
+function paramsOf(config: RlConfig, notes: Notes, cwd: string): TrainConfigParams | null {
+  const { trainer, orchestrator, env_vars: shared } = config;
+  const model = trainer.model.name;
+  const window = windowOf(notes, "seq_len", orchestrator.seq_len, model);
+  const steps = stepsOf(notes, "trainer.", trainer);
+  const group = groupOf(config, notes);
+  const sampling = samplingOf(config, notes);
+  refuseOthers(config, notes);
+  const { environments, evalEnvironments } = environmentsOf(config, notes, cwd);
+  const held = orchestrator.eval?.env ?? [];
+  const evalEvery = held.length > 0 ? intervalOf(held, notes) : null;
+  if (notes.hasErrors) return null;
+  const limits = [...orchestrator.train.env, ...held].flatMap((env) => env.max_total_tokens ?? []);
+  return {
+    model,
+    environments,
+    ...(held.length > 0 ? { evalEnvironments } : {}),
+    recipe: recipes.grpo({
+      ...steps,
+      ...group,
+      maxTokens: Math.min(sampling.max_completion_tokens ?? window, window),
+      temperature: sampling.temperature,
+      maxTurns: MAX_TURNS,
+      contextTokens: Math.min(window, ...limits),
+      // grpo here is the reward minus the group's mean, without a division.
+      normalizeStd: false,
+      evalEvery,
+    }),
+    adapter: adapterOf(trainer.model.lora),
+    ...aboutOf(config, { ...shared, ...trainer.env_vars, ...orchestrator.env_vars }),
+  };
+}
+
+function environmentsOf({ orchestrator }: RlConfig, notes: Notes, cwd: string) {
+  const environments = orchestrator.train.env.map((env, index) =>
+    environmentOf(env, `orchestrator.train.env.${index}`, notes, cwd),
+  );
+  const evalEnvironments = (orchestrator.eval?.env ?? []).map((env, index) => ({
+    ...environmentOf(env, `orchestrator.eval.env.${index}`, notes, cwd, true),
+    ...(env.num_examples < 0 ? {} : { maxTasks: Math.max(1, env.num_examples) }),
+  }));
+  return { environments, evalEnvironments };
+}
+
+/** Prompts a step and answers a prompt, from the rollouts of a batch. */
+function groupOf({ orchestrator }: RlConfig, notes: Notes) {
+  const { batch_size: batch, group_size: group, train } = orchestrator;
+  if (group < 2)
+    notes.refuse(
+      "orchestrator.group_size",
+      "Answers are compared within a group, and a group of one has nothing to compare.",
+      "Set orchestrator.group_size to 2 or more.",
+    );
+  train.env.forEach((env, index) => {
+    if (env.group_size !== group)
+      notes.refuse(
+        `orchestrator.train.env.${index}.group_size`,
+        `It is ${env.group_size} and orchestrator.group_size is ${group}; the embedded engine has one size for all.`,
+        "Remove it, or set orchestrator.group_size.",
+      );
+  });
+  return {
+    promptsPerStep: Math.max(1, Math.floor((batch ?? group) / group)),
+    samplesPerPrompt: Math.max(2, group),
+  };
+}
+
+/** One way to sample for all environments, training and evaluation. */
+function samplingOf({ orchestrator }: RlConfig, notes: Notes) {
+  const { sampling, env } = orchestrator.train;
+  const differs = (one: { temperature: number | null; max_completion_tokens: number | null }) =>
+    (one.temperature ?? sampling.temperature) !== sampling.temperature ||
+    (one.max_completion_tokens ?? sampling.max_completion_tokens) !== sampling.max_completion_tokens;
+  const refuse = (path: string) =>
+    notes.refuse(
+      path,
+      "The embedded engine samples all environments alike, for training and evaluation.",
+      "Set orchestrator.train.sampling, and no other.",
+    );
+  env.forEach((each, index) => {
+    if (differs(each.sampling)) refuse(`orchestrator.train.env.${index}.sampling`);
+  });
+  orchestrator.eval?.env.forEach((each, index) => {
+    const { top_p: topP, top_k: topK } = each.sampling;
+    if (differs(each.sampling) || topP !== null || topK !== null)
+      refuse(`orchestrator.eval.env.${index}.sampling`);
+    if (each.group_size !== 1)
+      notes.refuse(
+        `orchestrator.eval.env.${index}.group_size`,
+        "The embedded engine evaluates one answer a task.",
+        "Remove it: evaluate with `spotter eval` for more.",
+      );
+  });
+  return sampling;
+}
+
+function refuseOthers({ orchestrator }: RlConfig, notes: Notes): void {
+  const { algo, eval: held, train } = orchestrator;
+  if (algo.type !== "grpo")
+    notes.refuse(
+      "orchestrator.algo.type",
+      `The embedded engine has grpo only, not ${algo.type}.`,
+      "Use grpo, or a GPU host.",
+    );
+  if (held?.skip_first_step === false)
+    notes.tell(
+      "orchestrator.eval.skip_first_step",
+      "The first evaluation is after the first interval.",
+      "Evaluate the model before training with `spotter eval`.",
+    );
+  if (train.env.length === 0)
+    notes.refuse(
+      "orchestrator.train.env",
+      "There is no environment to train in.",
+      'Add [[orchestrator.train.env]] with an id, for example "reverse-text".',
+    );
+}
+
+function environmentOf(
+  env: EnvironmentConfig | EvalEnvironmentConfig,
+  path: string,
+  notes: Notes,
+  cwd: string,
+  isHeld = false,
+): EnvironmentParams {
+  const { id, args, max_turns: maxTurns, harness, ratio } = env;
+  if (harness.id !== "default" && harness.id !== "null")
+    notes.refuse(
+      `${path}.harness.id`,
+      `The harness ${harness.id} needs a machine of its own.`,
+      "Use default: the engine talks to the model itself.",
+    );
+  const found = moduleOf(id ?? "", cwd);
+  if (found === undefined) {
+    const near = nearestName(id ?? "", BUILT_IN_ENVIRONMENTS);
+    notes.refuse(
+      `${path}.id`,
+      `There is no environment ${id === null ? "id" : `"${id}"`} here.`,
+      `${near === undefined ? "" : `Did you mean ${near}? `}Bundled are ${BUILT_IN_ENVIRONMENTS.join(", ")}; a module of your own is named by its path, for example ./game.ts.`,
+    );
+  }
+  // Tasks of the same environment are told apart by what they are for.
+  const name = env.name ?? id ?? "environment";
+  return {
+    file: found?.file ?? "",
+    ...(found?.export === undefined ? {} : { export: found.export }),
+    name: isHeld ? `eval ${name}` : name,
+    args,
+    ...(isHeld ? {} : { ratio }),
+    ...(maxTurns === null ? {} : { maxTurns }),
+  };
+}
+
+/** A bundled environment, or a module by its path, which has a slash in front or the ending of a module. */
+function moduleOf(id: string, cwd: string): { file: URL | string; export?: string } | undefined {
+  const isPath = isAbsolute(id) || /^\.\.?\//.test(id) || /\.[cm]?[jt]s$/.test(id);
+  return isPath ? { file: resolve(cwd, id) } : builtInEnvironment(id);
+}
+
+function intervalOf(held: readonly EvalEnvironmentConfig[], notes: Notes): number {
+  const [first] = held;
+  const other = held.findIndex(({ interval }) => interval !== first?.interval);
+  if (other > 0)
+    notes.refuse(
+      `orchestrator.eval.env.${other}.interval`,
+      "The embedded engine evaluates all environments together.",
+      "Give all the same interval.",
+    );
+  return first?.interval ?? 1;
+}

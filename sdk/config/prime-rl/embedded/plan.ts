@@ -1,0 +1,154 @@
+import type { Dataset } from "../../../dataset.ts";
+import type { LoraParams, TrainConfigParams } from "../../../train-config.ts";
+import { modelWindow } from "../../model-window.ts";
+import type { RlConfig, SftConfig, TrainerConfig } from "../rules/configs.ts";
+import type { Finding } from "../types.ts";
+
+/** A resolved configuration as the training that a script would describe, for the embedded engine. */
+export interface EmbeddedPlan {
+  /** Null where a finding is an error. */
+  params: TrainConfigParams | null;
+  findings: Finding[];
+  /** Where exports go. */
+  outputDir: string;
+  /** `trainer.enable_token_export`. */
+  exportsTokens: boolean;
+}
+
+/** Finds what cannot be done as it is written; the place of each value is known by its path. */
+export class Notes {
+  readonly findings: Finding[] = [];
+  readonly #provenance: Readonly<Record<string, string>>;
+
+  constructor(provenance: Readonly<Record<string, string>>) {
+    this.#provenance = provenance;
+  }
+
+  get hasErrors(): boolean {
+    return this.findings.some(({ severity }) => severity === "error");
+  }
+
+  refuse(path: string, message: string, hint: string): void {
+    this.#add("error", "route_unsupported", path, message, hint);
+  }
+
+  lower(path: string, message: string): void {
+    this.#add(
+      "warning",
+      "clamped",
+      path,
+      message,
+      "Nothing needs to be done; a larger model takes it as it is.",
+    );
+  }
+
+  tell(path: string, message: string, hint: string): void {
+    this.#add("warning", "setting_ignored", path, message, hint);
+  }
+
+  #add(severity: Finding["severity"], code: string, path: string, message: string, hint: string): void {
+    const [, file = null, line] = /^(.+):(\d+)$/.exec(this.#provenance[path] ?? "") ?? [];
+    this.findings.push({
+      code,
+      severity,
+      path,
+      message,
+      hint,
+      file,
+      line: line === undefined ? null : Number(line),
+      column: null,
+    });
+  }
+}
+
+const TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"] as const;
+
+/** The trainer's adapter; the modules of mixtures of experts, which no model here has, are left out. */
+export function adapterOf(lora: TrainerConfig["model"]["lora"]): LoraParams | "full" {
+  if (lora === null) return "full";
+  const targets = TARGETS.filter((target) => lora.target_modules.includes(target));
+  return { kind: "lora", rank: lora.rank, alpha: lora.alpha, targets };
+}
+
+type Optimizer = TrainerConfig["optim"];
+type Schedule = TrainerConfig["scheduler"];
+
+/** A norm that no gradient reaches: the engine has no way not to clip. */
+const NO_CLIPPING = 1e30;
+
+/** What steps of both kinds have alike. `at` is the path of the trainer. */
+export function stepsOf(
+  notes: Notes,
+  at: "trainer." | "",
+  trainer: {
+    optim: Optimizer;
+    scheduler: Schedule;
+    max_steps: number | null;
+    ckpt: { interval: number | null } | null;
+  },
+) {
+  const { optim, scheduler, max_steps: steps, ckpt } = trainer;
+  if (steps === null || steps < 1)
+    notes.refuse(
+      "max_steps",
+      "A run on one machine needs an end.",
+      "Set max_steps, for example --max-steps 20.",
+    );
+  if (optim.type !== "adamw")
+    notes.refuse(`${at}optim.type`, `The embedded engine has AdamW only, not ${optim.type}.`, "Use adamw.");
+  if (!(optim.lr > 0))
+    notes.refuse(
+      `${at}optim.lr`,
+      "Nothing is learned at a learning rate of 0.",
+      "Set a rate above 0, for example 1e-5.",
+    );
+  const betas = optim.type === "adamw" ? { beta1: optim.betas1, beta2: optim.betas2 } : {};
+  return {
+    steps: steps ?? 1,
+    learningRate: optim.lr > 0 ? optim.lr : 1,
+    ...betas,
+    weightDecay: optim.weight_decay,
+    maxGradNorm: optim.max_norm === null || optim.max_norm === 0 ? NO_CLIPPING : optim.max_norm,
+    ...scheduleOf(notes, at, scheduler, steps ?? 1),
+    ...(ckpt?.interval == null ? {} : { saveEvery: ckpt.interval }),
+  };
+}
+
+function scheduleOf(notes: Notes, at: string, scheduler: Schedule, steps: number) {
+  if (scheduler.type === "constant") return {};
+  const { warmup_steps: warmupSteps, type: schedule } = scheduler;
+  if (scheduler.type === "linear" && scheduler.decay_steps !== steps - warmupSteps)
+    notes.refuse(
+      `${at}scheduler.decay_steps`,
+      `The learning rate decays over all steps after the warm-up here, which are ${steps - warmupSteps}, not over the last ${scheduler.decay_steps}.`,
+      `Set decay_steps = ${Math.max(0, steps - warmupSteps)}, or use cosine or constant.`,
+    );
+  return { warmupSteps, schedule };
+}
+
+/** What is kept with a run: names and tags for people, checkpoints that `spotter cleanup` leaves, variables. */
+export function aboutOf(
+  config: RlConfig | SftConfig,
+  envVars: Record<string, string>,
+): Pick<TrainConfigParams, "name" | "tags" | "retention" | "env"> {
+  const { wandb, ckpt } = config;
+  const tags = [...(wandb?.tags ?? []), ...(wandb?.group ? [wandb.group] : [])];
+  const keeps = { keepLast: ckpt?.keep_last, keepEvery: ckpt?.keep_interval };
+  const retention = Object.fromEntries(Object.entries(keeps).filter(([, value]) => value != null));
+  return {
+    ...(wandb?.name ? { name: wandb.name } : {}),
+    ...(tags.length > 0 ? { tags } : {}),
+    ...(Object.keys(retention).length > 0 ? { retention } : {}),
+    ...(Object.keys(envVars).length > 0 ? { env: envVars } : {}),
+  };
+}
+
+/** A window that the model has; what asks for more is lowered, and said. */
+export function windowOf(notes: Notes, path: string, asked: number, model: string): number {
+  const window = modelWindow(model);
+  if (window === undefined || asked <= window) return asked;
+  notes.lower(path, `${path} is ${asked}; ${model} takes ${window} tokens, so it is ${window} here.`);
+  return window;
+}
+
+export type { Dataset };

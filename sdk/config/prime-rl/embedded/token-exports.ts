@@ -1,0 +1,51 @@
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Rollout } from "../../../schema/rollout.ts";
+import type { Run } from "../../../run.ts";
+
+/** One line of `token_exports/step_N/rank_0.jsonl`: a sequence as the trainer learned it. */
+export interface ExportedSequence {
+  step: number;
+  env_name: string | null;
+  token_ids: number[];
+  /** True where the model wrote the token. */
+  loss_mask: boolean[];
+  /** As sampled; 0 where the mask is false. */
+  inference_logprobs: number[];
+  /** Per token; 0 where the mask is false. Null: the sequence was not learned from. */
+  advantages: number[] | null;
+  /** Null: no verdict. */
+  reward: number | null;
+}
+
+export function exportedSequence(rollout: Rollout): ExportedSequence {
+  const { step, environment = null, tokenIds, mask, logprobs, advantage, verdict } = rollout;
+  return {
+    step,
+    env_name: environment,
+    token_ids: tokenIds,
+    loss_mask: mask.map((each) => each === 1),
+    inference_logprobs: logprobs,
+    advantages: advantage === undefined ? null : mask.map((each) => each * advantage),
+    reward: verdict.total ?? null,
+  };
+}
+
+/**
+ * Writes the sequences of each step of a run below `outputDir` as they come, until it ends: one process trains, so
+ * there is one rank. A file is there whole or not at all.
+ */
+export async function exportTokens(run: Run, outputDir: string, signal: AbortSignal): Promise<void> {
+  for await (const { body } of run.events({ signal })) {
+    if (body.type !== "rollouts") continue;
+    const folder = join(outputDir, "token_exports", `step_${body.step}`);
+    const rollouts = await run.rollouts(body.step, { signal });
+    await mkdir(folder, { recursive: true });
+    const file = join(folder, "rank_0.jsonl");
+    await writeFile(
+      `${file}.part`,
+      rollouts.map((each) => `${JSON.stringify(exportedSequence(each))}\n`).join(""),
+    );
+    await rename(`${file}.part`, file);
+  }
+}

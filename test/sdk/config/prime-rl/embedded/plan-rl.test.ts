@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import { planRl } from "../../../../../sdk/config/prime-rl/embedded/plan-rl.ts";
+import { ENTRYPOINTS } from "../../../../../sdk/config/prime-rl/entrypoints.ts";
+import { resolve } from "../../../../../sdk/config/prime-rl/resolve.ts";
+import type { RlConfig } from "../../../../../sdk/config/prime-rl/rules/configs.ts";
+
+const BASE = `max_steps = 20
+seq_len = 512
+[model]
+name = "spotter/nano"
+[trainer.optim]
+lr = 1e-3
+[orchestrator]
+batch_size = 32
+group_size = 8
+[orchestrator.renderer]
+name = "default"
+[orchestrator.train.sampling]
+max_completion_tokens = 24
+[[orchestrator.train.env]]
+id = "reverse-text"
+args = { words = 1 }
+`;
+
+async function plan(words: string[] = [], toml = BASE) {
+  const readBytes = () => new TextEncoder().encode(toml);
+  const { config, provenance, findings } = await resolve(ENTRYPOINTS.rl, ["@", "rl.toml", ...words], {
+    readBytes,
+  });
+  if (config === null) throw new Error(JSON.stringify(findings, null, 2));
+  return planRl(config as unknown as RlConfig, provenance, "/project");
+}
+
+const errorsOf = async (words: string[], toml?: string) => {
+  const { params, findings } = await plan(words, toml);
+  expect(params).toBeNull();
+  return findings
+    .filter(({ severity }) => severity === "error")
+    .map(({ path, message }) => `${path}: ${message}`);
+};
+
+describe("planRl", () => {
+  it("makes a training of what it honours", async () => {
+    const { params, findings } = await plan([
+      "--ckpt.interval",
+      "5",
+      "--ckpt.keep-last",
+      "2",
+      "--wandb.name",
+      "first",
+      "--wandb.tags",
+      "a",
+      "b",
+      "--env-vars",
+      '{"COLOR":"blue"}',
+      "--trainer.model.lora.rank",
+      "4",
+      "--trainer.optim.weight-decay",
+      "0",
+    ]);
+    expect(findings.filter(({ severity }) => severity === "error")).toEqual([]);
+    expect(params).toMatchObject({
+      model: "spotter/nano",
+      name: "first",
+      tags: ["a", "b"],
+      env: { COLOR: "blue" },
+      retention: { keepLast: 2 },
+      adapter: { kind: "lora", rank: 4, alpha: 32 },
+      environments: [{ export: "reverseText", name: "reverse-text", args: { words: 1 }, ratio: 1 }],
+      recipe: {
+        kind: "rl",
+        algorithm: { kind: "grpo", normalizeStd: false, klCoef: 0 },
+        rollout: {
+          promptsPerStep: 4,
+          samplesPerPrompt: 8,
+          maxTokens: 24,
+          temperature: 1,
+          contextTokens: 512,
+        },
+        trainer: { steps: 20, learningRate: 1e-3, beta1: 0.9, beta2: 0.999, weightDecay: 0, saveEvery: 5 },
+        evalEvery: null,
+      },
+    });
+  });
+
+  it("lowers a window that the model does not have, and says so (B55)", async () => {
+    const { params, findings } = await plan(["--seq-len", "4096"]);
+    expect(params?.recipe.rollout).toMatchObject({ contextTokens: 1024 });
+    expect(findings).toContainEqual(
+      expect.objectContaining({ code: "clamped", severity: "warning", path: "seq_len" }),
+    );
+  });
+
+  it("mixes environments by their ratio, with turns and names of their own (B21)", async () => {
+    const two = `${BASE}name = "one"\nratio = 3\n[[orchestrator.train.env]]\nid = "primeintellect/wordle"\nmax_turns = 2\n[[orchestrator.train.env]]\nid = "./game.ts"\nname = "mine"\n`;
+    const { params } = await plan([], two);
+    expect(params?.environments).toMatchObject([
+      { name: "one", ratio: 3 },
+      { name: "primeintellect/wordle", export: "wordle", ratio: 1, maxTurns: 2 },
+      { name: "mine", file: "/project/game.ts" },
+    ]);
+  });
+
+  it("evaluates in environments of their own", async () => {
+    const held = `${BASE}[orchestrator.eval]\ninterval = 4\nskip_first_step = true\n[[orchestrator.eval.env]]\nid = "reverse-text"\nnum_examples = 10\n`;
+    const { params } = await plan([], held);
+    expect(params).toMatchObject({
+      evalEnvironments: [{ name: "eval reverse-text", maxTasks: 10 }],
+      recipe: { evalEvery: 4 },
+    });
+  });
+
+  it.each([
+    [["--trainer.optim.type", "muon"], "trainer.optim.type: The embedded engine has AdamW only, not muon."],
+    [["--orchestrator.group-size", "1"], "orchestrator.group_size: Answers are compared within a group"],
+    [["--orchestrator.algo.type", "max_rl"], "orchestrator.algo.type: The embedded engine has grpo only"],
+    [
+      ["--trainer.scheduler.type", "linear", "--trainer.scheduler.warmup-steps", "5"],
+      "trainer.scheduler.decay_steps: The learning rate decays over all steps after the warm-up here, which are 15",
+    ],
+    [["--max-steps", "None"], "max_steps: A run on one machine needs an end."],
+    [
+      ["--orchestrator.train.env.0.id", "wordel"],
+      'orchestrator.train.env.0.id: There is no environment "wordel" here.',
+    ],
+    [
+      ["--orchestrator.train.env.0.harness.id", "codex"],
+      "orchestrator.train.env.0.harness.id: The harness codex",
+    ],
+    [["--ckpt.resume-step", "3"], "ckpt.resume_step: The embedded engine has no ckpt.resume_step"],
+  ])("refuses %o with the reason", async (words, message) => {
+    expect((await errorsOf(words)).join("\n")).toContain(message);
+  });
+
+  it("tells everything at once", async () => {
+    const errors = await errorsOf(["--trainer.optim.type", "muon", "--orchestrator.group-size", "1"]);
+    expect(errors.length).toBeGreaterThanOrEqual(2);
+  });
+});
