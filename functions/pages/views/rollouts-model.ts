@@ -5,8 +5,13 @@ export interface ShownRollout {
   index: number;
   group: number;
   messages: { role: string; content: string }[];
+  /** The answer; of a conversation, the last. */
   text: string;
   finishReason: string;
+  environment?: string;
+  /** Answers of a conversation; absent: one. */
+  turns?: number;
+  truncated?: boolean;
   /** Tokens that the model sampled. */
   tokens: number;
   verdict: Verdict;
@@ -34,13 +39,29 @@ export function shownRollout(rollout: Rollout): ShownRollout {
   return {
     index: rollout.index,
     group: rollout.group,
-    messages: rollout.messages.map((message) => ({ role: message.role, content: contentText(message) })),
-    text: rollout.text,
+    messages: rollout.messages.map((message) => ({
+      role: typeof message["name"] === "string" ? `${message.role} ${message["name"]}` : message.role,
+      content: contentText(message),
+    })),
+    text: isConversation(rollout) ? lastAnswer(rollout) : rollout.text,
     finishReason: rollout.finishReason,
+    ...(rollout.environment !== undefined && { environment: rollout.environment }),
+    ...(rollout.turns !== undefined && { turns: rollout.turns }),
+    ...(rollout.truncated && { truncated: true }),
     tokens: rollout.mask.reduce((sum, each) => sum + each, 0),
     verdict: rollout.verdict,
     ...(rollout.advantage !== undefined && { advantage: rollout.advantage }),
   };
+}
+
+/** Several answers, or one that called tools: its text alone would run together what several said. */
+function isConversation({ turns = 1, messages }: Rollout): boolean {
+  return turns > 1 || messages.some(({ role }) => role === "tool");
+}
+
+function lastAnswer({ messages }: Rollout): string {
+  const last = messages.findLast(({ role }) => role === "assistant");
+  return last === undefined ? "" : contentText(last);
 }
 
 /** Filters and sorts; rollouts without a verdict come last, equal ones in the order they were sampled. */
@@ -83,7 +104,18 @@ export function summarize(
   };
 }
 
-function contentText({ content }: ChatMessage): string {
-  if (typeof content === "string") return content;
-  return content === null || content === undefined ? "" : JSON.stringify(content);
+/** What was said; calls of tools on lines of their own, as `name(arguments)`. */
+function contentText({ content, ...message }: ChatMessage): string {
+  const said = typeof content === "string" ? content : content == null ? "" : JSON.stringify(content);
+  return [said, ...callsOf(message)].filter((line) => line !== "").join("\n");
+}
+
+function callsOf({ tool_calls: calls }: Record<string, unknown>): string[] {
+  if (!Array.isArray(calls)) return [];
+  return calls.flatMap((call: { function?: { name?: unknown; arguments?: unknown } } | null) => {
+    const { name, arguments: given } = call?.function ?? {};
+    return typeof name === "string"
+      ? [`${name}(${typeof given === "string" ? given : JSON.stringify(given)})`]
+      : [];
+  });
 }

@@ -133,8 +133,10 @@ function rolloutView(rollout: ShownRollout, range: { low: number; high: number }
   const facts = [
     `prompt ${rollout.group}`,
     `sample ${rollout.index}`,
+    ...(rollout.environment === undefined ? [] : [rollout.environment]),
+    ...(rollout.turns === undefined ? [] : [countText(rollout.turns, "turn")]),
     countText(rollout.tokens, "token"),
-    rollout.finishReason,
+    rollout.truncated ? `${rollout.finishReason}, truncated` : rollout.finishReason,
     ...(advantage === undefined ? [] : [`advantage ${numberText(advantage)}`]),
   ];
   return h(
@@ -199,7 +201,7 @@ function conversationView({ messages }: ShownRollout): View {
   return h(
     "details",
     null,
-    h("summary", null, `Whole prompt (${messages.length} messages)`),
+    h("summary", null, `Whole conversation (${messages.length} messages)`),
     ...messages.map(({ role, content }, index) =>
       h(
         "p",

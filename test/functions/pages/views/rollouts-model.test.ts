@@ -55,4 +55,24 @@ describe("a shown rollout", () => {
     expect(shown.tokens).toBe(2);
     expect(shown.messages.map(({ content }) => content)).toEqual(['[{"type":"text","text":"hi"}]', ""]);
   });
+
+  it("shows the last answer of a conversation, and what was called and answered in it", () => {
+    const call = { type: "function", function: { name: "add", arguments: '{"a":2}' } };
+    const shown = shownRollout({
+      ...{ step: 1, index: 0, group: 0, row: {}, text: "all of it in one", finishReason: "stop" },
+      ...{ tokenIds: [1], mask: [1], logprobs: [0], turns: 2, environment: "sums", truncated: true },
+      messages: [
+        { role: "user", content: "2 and?" },
+        { role: "assistant", content: "", tool_calls: [call] },
+        { role: "tool", name: "add", content: "5" },
+        { role: "assistant", content: "it is 5" },
+      ],
+      verdict: { scores: {}, errors: {} },
+    });
+    expect(shown).toMatchObject({ text: "it is 5", turns: 2, environment: "sums", truncated: true });
+    expect(shown.messages.slice(1, 3)).toEqual([
+      { role: "assistant", content: 'add({"a":2})' },
+      { role: "tool add", content: "5" },
+    ]);
+  });
 });
