@@ -5,6 +5,7 @@ import { type LineSink, MAX_LINE_BYTES, scanLines } from "./line-scan.ts";
 import { rowChecks } from "./row-checks.ts";
 import type { RowContext } from "./row-context.ts";
 import { inexactNumber, rowJson } from "./row-json.ts";
+import { answersOf, isText } from "./answers.ts";
 import { faultOf } from "./read-text.ts";
 import { RowPositions } from "./row-positions.ts";
 
@@ -15,7 +16,9 @@ export interface CheckedRows {
   /** Whether any row brings images, or names a container: what an engine must be able to do. */
   hasImages: boolean;
   hasDocker: boolean;
-  /** The first line with something else to learn than one text at its end. */
+  /** Of dataset_type sft: the assistant's messages, each of which is learnt. */
+  answers: number;
+  /** The first line with an answer that is no text alone. */
   otherAnswers: number | undefined;
   findings: Finding[];
 }
@@ -31,7 +34,7 @@ export interface CheckRowsParams {
 /** Checks every row of train.jsonl, in bounded memory: places are sought only in rows with findings. */
 export async function checkRows(params: CheckRowsParams): Promise<CheckedRows> {
   const { path, file, context } = params;
-  const none = { rows: 0, bytes: 0, hasImages: false, hasDocker: false, otherAnswers: undefined };
+  const none = { rows: 0, bytes: 0, hasImages: false, hasDocker: false, answers: 0, otherAnswers: undefined };
   if (!existsSync(path)) {
     const hint = "Create it with a row a line, or name another file in data.train_file.";
     return { ...none, findings: [aboutFile(file, "rows_missing", "there is no such file", hint)] };
@@ -51,11 +54,11 @@ export async function checkRows(params: CheckRowsParams): Promise<CheckedRows> {
       findings: [aboutFile(file, "rows_missing", faultOf(error), "Check its rights and its disk.")],
     };
   }
-  const { rows, hasImages, hasDocker, otherAnswers } = checker;
+  const { rows, hasImages, hasDocker, answers, otherAnswers } = checker;
   const findings = checker.collector.findings();
   if (rows === 0 && findings.every(({ severity }) => severity !== "error"))
     findings.push(aboutFile(file, "rows_missing", "has no rows", 'Write {"messages": [...]}, a row a line.'));
-  return { rows, bytes, hasImages, hasDocker, otherAnswers, findings };
+  return { rows, bytes, hasImages, hasDocker, answers, otherAnswers, findings };
 }
 
 class RowChecker implements LineSink {
@@ -63,6 +66,7 @@ class RowChecker implements LineSink {
   rows = 0;
   hasImages = false;
   hasDocker = false;
+  answers = 0;
   otherAnswers: number | undefined;
   readonly #file: string;
   readonly #context: RowContext;
@@ -85,13 +89,18 @@ class RowChecker implements LineSink {
     const row = json.value as Record<string, unknown> | null;
     if (row?.docker) this.hasDocker = true;
     this.hasImages ||= holdsImage(row?.messages);
-    if (this.#context.kind === "sft" && this.otherAnswers === undefined && !endsInOneAnswer(row?.messages))
-      this.otherAnswers = number;
+    if (this.#context.kind === "sft") this.#countAnswers(row?.messages, number);
     this.#remarks.length = 0;
     rowChecks(json.value, this.#context, this.#report);
     if (json.notFinite) this.#notFinite(text);
     if (this.#context.hasTypeScript) this.#inexact(text, number);
     if (this.#remarks.length > 0) this.#place(text, number);
+  }
+
+  #countAnswers(messages: unknown, number: number): void {
+    const answers = answersOf(messages);
+    this.answers += answers.length;
+    if (!answers.every(isText)) this.otherAnswers ??= number;
   }
 
   fault(kind: "byte_order_mark" | "not_utf8" | "too_long", number: number): void {
@@ -168,15 +177,6 @@ function holdsImage(messages: unknown): boolean {
     if (parts.some((part) => part?.type === "image" || part?.type === "image_url")) return true;
   }
   return false;
-}
-
-function endsInOneAnswer(messages: unknown): boolean {
-  if (!Array.isArray(messages)) return true;
-  const said = messages as ({ role?: unknown; content?: unknown; tool_calls?: unknown } | null)[];
-  const answers = said.filter((message) => message?.role === "assistant");
-  const last = said.at(-1);
-  const isPlain = typeof last?.content === "string" && !last.tool_calls;
-  return answers.length === 1 && last?.role === "assistant" && isPlain;
 }
 
 function aboutFile(file: string, code: FindingCode, message: string, hint: string): Finding {

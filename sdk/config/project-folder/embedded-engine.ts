@@ -81,8 +81,8 @@ const LIMITS: readonly Limit[] = [
     applies: ({ dataset_type: kind }, { rows }) => kind === "sft" && rows.otherAnswers !== undefined,
     path: ["data", "train_file"],
     message:
-      "rows have several answers, or calls of tools, to learn; the embedded engine learns one text at the end",
-    hint: "End each row with its one answer; split longer conversations into a row for each answer.",
+      "rows have answers that are calls of tools or parts, or that nothing was said before; here texts are learnt",
+    hint: "Leave out the rows whose answers are more than a text.",
   },
   {
     applies: ({ dataset_type: kind }) => kind === "midtrain",
@@ -119,8 +119,20 @@ export function embeddedLimits(config: ProjectConfig, project: Project, model: s
   }));
 }
 
-/** What is read and kept, and changes nothing here yet. */
-export function embeddedIgnores({ view }: Project): Remark[] {
+/** What is read and kept, and changes nothing here yet; and what is done in another way. */
+export function embeddedIgnores({ view, rows }: Project): Remark[] {
+  const apart: Remark[] =
+    rows.answers > rows.rows && view.text("dataset_type") === "sft"
+      ? [
+          {
+            code: "answers_apart",
+            severity: "warning",
+            path: ["data", "batch_size"],
+            message: `counts answers: the ${rows.rows} conversations have ${rows.answers}, each learnt with all that was said before it`,
+            hint: "Nothing has to change.",
+          },
+        ]
+      : [];
   const ignored: [string, string][] = [
     [
       "model.name",
@@ -128,7 +140,7 @@ export function embeddedIgnores({ view }: Project): Remark[] {
     ],
     ["rollout.rollout_timeout", "a rollout has no time limit of its own here; each turn and tool has"],
   ];
-  return ignored.flatMap(([path, message]): Remark[] =>
+  const unapplied = ignored.flatMap(([path, message]): Remark[] =>
     view.has(path)
       ? [
           {
@@ -141,6 +153,7 @@ export function embeddedIgnores({ view }: Project): Remark[] {
         ]
       : [],
   );
+  return [...apart, ...unapplied];
 }
 
 function isSampled({ dataset_type: kind }: ProjectConfig): boolean {

@@ -82,5 +82,6 @@ export const FINDING_CODES = {
   override_invalid: "a word of the command line that sets nothing",
   clamped: "a value that was lowered to what the other model takes",
   engine_unsupported: "something that this home's engine cannot do",
+  answers_apart: "conversations with several answers, each learnt by itself",
   not_applied: "something that is kept and has no effect here yet",
 } as const;

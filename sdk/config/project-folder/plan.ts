@@ -4,13 +4,19 @@ import { type ConfigDocument, sourceOf } from "./config-document.ts";
 import { algorithmDefaults, type ProjectConfig, rolloutDefaults } from "./config-schema.ts";
 import type { Project } from "./project.ts";
 import { type ReasoningMode, reasoningMeaning, templateKwargs } from "./reasoning.ts";
-import { totalSteps, trainRows } from "./size-rules.ts";
+import { stepsOf } from "./size-rules.ts";
 
 /** A value of the plan, and whence it comes. */
 interface Entry {
   path: string;
   value: unknown;
   source: string;
+}
+
+/** What is learnt from in an epoch, and what is only measured: rows, or the answers in them. */
+export interface Examples {
+  train: number;
+  held: number;
 }
 
 /** What a project comes down to, in the words of a run's spec, with the source of every value. */
@@ -29,12 +35,13 @@ export function planOf(
   config: ProjectConfig,
   document: ConfigDocument,
   model: string,
+  examples: Examples,
 ): Plan {
   const entries = [
     ...identity(project, config, document, model),
-    ...dataEntries(project, config, document),
+    ...dataEntries(project, config, document, examples),
     ...(SAMPLED.includes(config.dataset_type) ? sampledEntries(project, config, document, model) : []),
-    ...trainerEntries(project, config, document),
+    ...trainerEntries(project, config, document, examples),
   ];
   const spec: Record<string, unknown> = {};
   const provenance: Record<string, string> = {};
@@ -88,9 +95,13 @@ export function tagsOf({ project_id: id, organization_id: organization }: Projec
   return [...(id ? [`project:${id}`] : []), ...(organization ? [`organization:${organization}`] : [])];
 }
 
-function dataEntries(project: Project, config: ProjectConfig, document: ConfigDocument): Entry[] {
-  const train = trainRows(project.rows.rows, project.view);
-  const held = project.rows.rows - train;
+function dataEntries(
+  project: Project,
+  config: ProjectConfig,
+  document: ConfigDocument,
+  examples: Examples,
+): Entry[] {
+  const { train, held } = examples;
   const file = from(document, "data.train_file");
   const split = from(document, "data.val_split");
   return [
@@ -190,12 +201,18 @@ function sampledEntries(
   ];
 }
 
-function trainerEntries(project: Project, config: ProjectConfig, document: ConfigDocument): Entry[] {
+function trainerEntries(
+  project: Project,
+  config: ProjectConfig,
+  document: ConfigDocument,
+  { train }: Examples,
+): Entry[] {
   const { trainer, data } = config;
   const isSampled = SAMPLED.includes(config.dataset_type);
   const at = (key: string) => from(document, key);
-  const steps = totalSteps(project.rows.rows, project.view);
-  const stepsSource = `${at("trainer.num_epochs")}: ${trainer.num_epochs} times ${trainRows(project.rows.rows, project.view)} rows in batches of ${data.batch_size}`;
+  const steps = stepsOf(train, project.view);
+  const what = config.dataset_type === "sft" ? "answers" : "rows";
+  const stepsSource = `${at("trainer.num_epochs")}: ${trainer.num_epochs} times ${train} ${what} in batches of ${data.batch_size}`;
   const evals = (config.evals ?? []).map(({ eval_id: id, step, name, ...passes }) => ({
     id,
     everySteps: step,

@@ -3,6 +3,7 @@ import { Dataset } from "../../dataset.ts";
 import type { Row } from "../../dataset-rows.ts";
 import type { DatasetRow } from "../../schema/dataset.ts";
 import type { DatasetType } from "./config-schema.ts";
+import { answersOf } from "./answers.ts";
 import { rowJson } from "./row-json.ts";
 import { isObject } from "./row-context.ts";
 
@@ -42,23 +43,35 @@ export class ProjectDataset extends Dataset {
   }
 
   override async *checked(): AsyncIterable<DatasetRow> {
-    for await (const row of this.rows()) yield formatted(row, this.#params.kind);
+    for await (const row of this.rows()) yield* formatted(row, this.#params.kind);
   }
 }
 
-/** Messages with their variables filled in; of sft the last answer is what is learnt. */
-export function formatted(row: Row, kind: DatasetType): DatasetRow {
+/**
+ * A row as the run takes it, with its variables filled in. Of sft every answer is learnt: each with all that was said
+ * before it.
+ */
+export function formatted(row: Row, kind: DatasetType): DatasetRow[] {
   const messages = (row.messages as { role: string; content: unknown }[]).map((message) => ({
     ...message,
     content: filled(message.content, row.variables),
   }));
+  if (kind === "sft")
+    return answersOf(messages).map(({ index, message }) => ({
+      prompt: messages.slice(0, index),
+      completion: String(message.content),
+      row,
+    }));
   const names = (value: unknown) => (Array.isArray(value) ? (value as string[]) : undefined);
-  const rewards = kind === "rl" ? names(row.rewards) : undefined;
-  const tools = kind === "rl" ? names(row.tools) : undefined;
-  const own = { ...(rewards && { rewards }), ...(tools && { tools }), row };
-  if (kind !== "sft") return { prompt: messages, ...own };
-  const answer = messages.at(-1)?.content;
-  return { prompt: messages.slice(0, -1), completion: typeof answer === "string" ? answer : "", ...own };
+  const [rewards, tools] = [names(row.rewards), names(row.tools)];
+  return [{ prompt: messages, ...(rewards && { rewards }), ...(tools && { tools }), row }];
+}
+
+/** How many examples the first rows of a file hold. */
+export async function examplesOf(params: ProjectRowsParams): Promise<number> {
+  let count = 0;
+  for await (const row of new ProjectDataset(params).rows()) count += answersOf(row.messages).length;
+  return count;
 }
 
 /** `$name` and `${name}` become what `variables` say; everything else stays, `$$` and unknown names included. */

@@ -63,7 +63,7 @@ export async function readProject(
   const rows = await checkRows({ path, file: trainFile, context, signal: params.signal });
   const remarks = [
     ...codeRules(view, catalogue, tools),
-    ...(rows.rows > 0 ? sizeRules(rows.rows, view) : []),
+    ...(rows.rows > 0 ? sizeRules(rows.rows, rows.answers, view) : []),
   ];
   const all = [
     ...findings,

@@ -4,8 +4,9 @@ import type { ProjectConfig } from "./config-schema.ts";
 import { embeddedIgnores, embeddedLimits } from "./embedded-engine.ts";
 import { type Finding, hasErrors } from "./finding.ts";
 import { applyOverrides } from "./overrides.ts";
-import { type Plan, planOf } from "./plan.ts";
+import { type Examples, type Plan, planOf } from "./plan.ts";
 import { type Project, readProject } from "./project.ts";
+import { trainRows } from "./size-rules.ts";
 import { substitute, type Substitutes, withLocalModel } from "./substitute.ts";
 
 export interface ResolveProjectParams extends Substitutes {
@@ -53,11 +54,23 @@ export async function resolveProject(
   if (!("folder" in project)) return { runs: [], findings: project.findings };
   const { config, document, findings } = project;
   if (!config || !document || hasErrors(findings)) return { runs: [], findings };
+  const examples = await examplesIn(project);
   const ignored = embeddedIgnores(project).map((remark) => located(document, remark));
   const runs = [config.model.path].flat().map((model) => ({
     model,
-    plan: planOf(project, config, document, model),
+    plan: planOf(project, config, document, model, examples),
     limits: embeddedLimits(config, project, model).map((remark) => located(document, remark)),
   }));
   return { project: { ...project, config }, runs, findings: [...findings, ...ignored] };
+}
+
+/** Of conversations with several answers each is an example; which of them are held out is told by the rows. */
+async function examplesIn({ folder, trainFile, rows, view }: Project): Promise<Examples> {
+  const train = trainRows(rows.rows, view);
+  if (view.text("dataset_type") !== "sft" || rows.answers === rows.rows)
+    return { train, held: rows.rows - train };
+  if (train === rows.rows) return { train: rows.answers, held: 0 };
+  const { examplesOf } = await import("./project-dataset.ts");
+  const learnt = await examplesOf({ path: resolve(folder, trainFile), kind: "sft", take: train });
+  return { train: learnt, held: rows.answers - learnt };
 }

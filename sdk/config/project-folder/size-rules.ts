@@ -1,12 +1,12 @@
 import type { ConfigView } from "./config-view.ts";
 import type { Remark } from "./finding.ts";
 
-/** Optimizer steps of a whole training; the last batch of an epoch may be smaller. */
-export function totalSteps(rows: number, view: ConfigView): number | undefined {
+/** Optimizer steps over that many examples in each epoch; the last batch of an epoch may be smaller. */
+export function stepsOf(examples: number, view: ConfigView): number | undefined {
   const batch = view.number("data.batch_size");
   const epochs = view.number("trainer.num_epochs");
   if (batch === undefined || epochs === undefined) return undefined;
-  return Math.ceil(trainRows(rows, view) / batch) * epochs;
+  return Math.ceil(examples / batch) * epochs;
 }
 
 /** Rows that are learnt from, where a share of them is held out. */
@@ -18,8 +18,8 @@ function isSplit(view: ConfigView): boolean {
   return ["sft", "midtrain"].includes(view.text("dataset_type") ?? "");
 }
 
-/** What of config.yml does not fit the number of rows. */
-export function sizeRules(rows: number, view: ConfigView): Remark[] {
+/** What of config.yml does not fit the number of rows, and of the answers in them. */
+export function sizeRules(rows: number, answers: number, view: ConfigView): Remark[] {
   const batch = view.number("data.batch_size") ?? 1;
   if (rows < batch)
     return [
@@ -30,7 +30,8 @@ export function sizeRules(rows: number, view: ConfigView): Remark[] {
         hint: `Write ${rows} or less, or add rows.`,
       },
     ];
-  const steps = totalSteps(rows, view);
+  const examples = view.text("dataset_type") === "sft" ? Math.max(rows, answers) : rows;
+  const steps = stepsOf(trainRows(examples, view), view);
   if (steps === undefined) return [];
   const remarks: Remark[] = [];
   const late = (path: (string | number)[], value: unknown, what: string) => {

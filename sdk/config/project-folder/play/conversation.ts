@@ -71,7 +71,13 @@ export async function playConversation(entry: Entry, params: PlayParams): Promis
   for (let number = 1; number <= settings.maxTurns; number++) {
     const maxTokens = settings.contextTokens - state.usedTokens;
     if (maxTokens <= 0 && number === 1) throw tooLong(entry, settings.contextTokens);
-    const turn = { entry, messages: shown(state.messages, settings), tools, number, maxTurns: settings.maxTurns };
+    const turn = {
+      entry,
+      messages: shown(state.messages, settings),
+      tools,
+      number,
+      maxTurns: settings.maxTurns,
+    };
     const seed = params.seedOf(number);
     take(state, await player.answer({ ...turn, maxTokens: Math.max(1, maxTokens), seed, signal }));
     if (state.finishReason !== "stop") break;

@@ -3,6 +3,16 @@ import { SpotterError } from "../../../schema/errors.ts";
 /** Which rows are played: some by their place, all, or so many by chance. */
 export type Selection = { entries: readonly number[] } | { all: true } | { count: number; seed: number };
 
+/** @throws SpotterError `invalid_input` for places that no row has. */
+export function checkSelection(selection: Selection, rows: number): void {
+  const wrong = "entries" in selection ? selection.entries.filter((index) => index >= rows) : [];
+  if (wrong.length === 0) return;
+  throw new SpotterError("invalid_input", `There is no row ${wrong.join(", ")}: the file has ${rows}.`, {
+    where: "--entry",
+    hint: `Rows are counted from 0: the last one is ${rows - 1}.`,
+  });
+}
+
 /**
  * The places of the rows to play, from 0. By chance means without replacement, and the same seed gives the same rows
  * in the same order; where more are asked for than there are, all are taken.
@@ -10,15 +20,9 @@ export type Selection = { entries: readonly number[] } | { all: true } | { count
  * @throws SpotterError `invalid_input` for places that no row has.
  */
 export function selectEntries(selection: Selection, rows: number): number[] {
+  checkSelection(selection, rows);
   if ("all" in selection) return Array.from({ length: rows }, (_, index) => index);
-  if ("entries" in selection) {
-    const wrong = selection.entries.filter((index) => index >= rows);
-    if (wrong.length === 0) return [...new Set(selection.entries)];
-    throw new SpotterError("invalid_input", `There is no row ${wrong.join(", ")}: the file has ${rows}.`, {
-      where: "--entry",
-      hint: `Rows are counted from 0: the last one is ${rows - 1}.`,
-    });
-  }
+  if ("entries" in selection) return [...new Set(selection.entries)];
   const next = randomOf(selection.seed);
   // The first places of a shuffled list, without the list: what was swapped is remembered.
   const moved = new Map<number, number>();
@@ -43,5 +47,8 @@ export function randomOf(seed: number): () => number {
 
 /** A seed of a seed: of a row, an answer to it, a turn. At most 31 bits, as every server takes it. */
 export function derivedSeed(...parts: readonly number[]): number {
-  return parts.reduce((seed, part) => Math.floor(randomOf(seed ^ Math.imul(part + 1, 0x9e3779b1))() * 2 ** 31), 0);
+  return parts.reduce(
+    (seed, part) => Math.floor(randomOf(seed ^ Math.imul(part + 1, 0x9e3779b1))() * 2 ** 31),
+    0,
+  );
 }
