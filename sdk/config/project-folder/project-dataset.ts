@@ -43,28 +43,36 @@ export class ProjectDataset extends Dataset {
   }
 
   override async *checked(): AsyncIterable<DatasetRow> {
-    for await (const row of this.rows()) yield* formatted(row, this.#params.kind);
+    for await (const row of this.rows()) yield* examples(row, this.#params.kind);
   }
 }
 
-/**
- * A row as the run takes it, with its variables filled in. Of sft every answer is learnt: each with all that was said
- * before it.
- */
-export function formatted(row: Row, kind: DatasetType): DatasetRow[] {
-  const messages = (row.messages as { role: string; content: unknown }[]).map((message) => ({
+/** A row as the run takes it, with its variables filled in; of sft the last answer is what is learnt. */
+export function formatted(row: Row, kind: DatasetType): DatasetRow {
+  const messages = saidIn(row);
+  if (kind === "sft") return answered(messages, messages.length - 1, row);
+  const names = (value: unknown) => (Array.isArray(value) ? (value as string[]) : undefined);
+  const [rewards, tools] = kind === "rl" ? [names(row.rewards), names(row.tools)] : [];
+  return { prompt: messages, ...(rewards && { rewards }), ...(tools && { tools }), row };
+}
+
+/** What is learnt from a row: of sft every answer, each with all that was said before it. */
+export function examples(row: Row, kind: DatasetType): DatasetRow[] {
+  if (kind !== "sft") return [formatted(row, kind)];
+  const said = saidIn(row);
+  return answersOf(said).map(({ index }) => answered(said, index, row));
+}
+
+function saidIn(row: Row): DatasetRow["prompt"] {
+  return (row.messages as DatasetRow["prompt"]).map((message) => ({
     ...message,
     content: filled(message.content, row.variables),
   }));
-  if (kind === "sft")
-    return answersOf(messages).map(({ index, message }) => ({
-      prompt: messages.slice(0, index),
-      completion: String(message.content),
-      row,
-    }));
-  const names = (value: unknown) => (Array.isArray(value) ? (value as string[]) : undefined);
-  const [rewards, tools] = [names(row.rewards), names(row.tools)];
-  return [{ prompt: messages, ...(rewards && { rewards }), ...(tools && { tools }), row }];
+}
+
+function answered(messages: DatasetRow["prompt"], index: number, row: Row): DatasetRow {
+  const answer = messages[index]?.content;
+  return { prompt: messages.slice(0, index), completion: typeof answer === "string" ? answer : "", row };
 }
 
 /** How many examples the first rows of a file hold. */

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { filled, formatted, ProjectDataset } from "../../../../sdk/config/project-folder/project-dataset.ts";
+import {
+  examples,
+  filled,
+  formatted,
+  ProjectDataset,
+} from "../../../../sdk/config/project-folder/project-dataset.ts";
 import { tempFile } from "./rows.ts";
 
 const user = { role: "user", content: "2 + 2?" };
@@ -7,12 +12,12 @@ const user = { role: "user", content: "2 + 2?" };
 describe("rows of a project", () => {
   it("are prompts with their own rewards and tools in rl", () => {
     const row = { messages: [user], rewards: ["accuracy"], tools: [], metadata: { a: 1 } };
-    expect(formatted(row, "rl")).toEqual([{ prompt: [user], rewards: ["accuracy"], tools: [], row }]);
+    expect(formatted(row, "rl")).toEqual({ prompt: [user], rewards: ["accuracy"], tools: [], row });
   });
 
   it("end in what is learnt in sft", () => {
     const row = { messages: [user, { role: "assistant", content: "4" }], rewards: ["unused"] };
-    expect(formatted(row, "sft")).toEqual([{ prompt: [user], completion: "4", row }]);
+    expect(formatted(row, "sft")).toEqual({ prompt: [user], completion: "4", row });
   });
 
   it("are an example for each answer, with all that was said before it", () => {
@@ -21,7 +26,7 @@ describe("rows of a project", () => {
       { role: "assistant", content: "5" },
     ];
     const row = { messages: [user, first, user, second, user] };
-    expect(formatted(row, "sft").map(({ prompt, completion }) => [prompt.length, completion])).toEqual([
+    expect(examples(row, "sft").map(({ prompt, completion }) => [prompt.length, completion])).toEqual([
       [1, "4"],
       [3, "5"],
     ]);
@@ -51,7 +56,7 @@ describe("rows of a project", () => {
       metadata: { gold: 4 },
       rewards: [],
     };
-    expect(formatted(row, "rl")[0]?.prompt).toEqual([{ role: "user", content: "$gold rain" }]);
+    expect(formatted(row, "rl").prompt).toEqual([{ role: "user", content: "$gold rain" }]);
     expect(filled("$topic", undefined)).toBe("$topic");
   });
 
