@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { SpotterError } from "../../schema/errors.ts";
 import { dryRunFiles } from "../../config/prime-rl/emit/dry-run.ts";
 import type { EntrypointName } from "../../config/prime-rl/entrypoints.ts";
 import { findingOf } from "../../config/prime-rl/errors.ts";
+import { makeFolder, outputError } from "../../config/prime-rl/output-folder.ts";
 import type { Finding } from "../../config/prime-rl/types.ts";
 
 export interface Written {
@@ -32,16 +32,11 @@ export function writeDryRun(name: EntrypointName, config: Record<string, unknown
 function write(path: string, text: string, folder: string): void {
   const fresh = `${path}.${process.pid}.tmp`;
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     writeFileSync(fresh, text);
     renameSync(fresh, path);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new SpotterError("invalid_input", `The dry run cannot write under ${folder}: ${why}.`, {
-      hint: "Give it a folder that can be written to: --output-dir FOLDER.",
-      where: folder,
-      cause: error,
-    });
+    throw outputError("The dry run", folder, error);
   }
 }
 

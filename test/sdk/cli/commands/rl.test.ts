@@ -97,6 +97,15 @@ describe("spotter rl", () => {
     expect(readdirSync(join(out, "checkpoints"))).toEqual(["kept"]);
   });
 
+  it("says where it cannot write", async () => {
+    // The second has no room for folders, and Linux says so in an unusual way.
+    for (const out of [base, "/proc/spotter"]) {
+      const { code, err } = await runCli(["rl", "@", base, "--output-dir", out, "--dry-run"]);
+      expect(code).toBe(2);
+      expect(err).toContain(`The dry run cannot write under ${out}/configs`);
+    }
+  });
+
   it("tells all that is wrong at once, with the place, and writes nothing", async () => {
     const out = join(folder, "wrong");
     const bad = file(
