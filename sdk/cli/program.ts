@@ -16,6 +16,7 @@ import { initCommand } from "./commands/init.ts";
 import { keyCommand } from "./commands/key.ts";
 import { modelCommand } from "./commands/model.ts";
 import { openCommand } from "./commands/open.ts";
+import { testCommand } from "./commands/project-test.ts";
 import { entrypointCommands } from "./commands/rl.ts";
 import { runCommand } from "./commands/run.ts";
 import { secretCommand } from "./commands/secret.ts";
@@ -55,7 +56,7 @@ const COMMANDS: Record<string, ((context: CliContext) => Command)[]> = {
     modelCommand,
     devCommand,
   ],
-  "A project folder:": [initCommand, validateCommand],
+  "A project folder:": [initCommand, validateCommand, testCommand],
   "prime-rl's configuration files:": [...entrypointCommands, configCommand],
   "This machine:": [upCommand, downCommand, statusCommand, openCommand],
   "AWS:": [deployCommand, destroyCommand, doctorCommand],
