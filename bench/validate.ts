@@ -27,6 +27,7 @@ interface Measured {
   ok: boolean;
   rows: number;
   ms: number;
+  cpuMs: number;
   rssMiB: number;
 }
 
@@ -40,7 +41,7 @@ export async function run(log: (line: string) => void): Promise<Figures> {
     const bytes = writeRows(file, GIBIBYTE);
     log(`wrote ${(bytes / 1024 ** 2).toFixed(0)} MiB of rows`);
     const one = await onOneCore(process.execPath, [join(root, "bench/validate/measure.ts"), folder], notes);
-    const { ok, rows, ms, rssMiB } = measured(one);
+    const { ok, rows, ms, cpuMs, rssMiB } = measured(one);
     if (!ok) throw new Error("The generated rows are not valid.");
     const mibPerS = bytes / 1024 ** 2 / (ms / 1000);
     log(`${rows} rows at ${mibPerS.toFixed(0)} MiB/s in ${rssMiB.toFixed(0)} MiB`);
@@ -49,6 +50,8 @@ export async function run(log: (line: string) => void): Promise<Figures> {
     if (pydantic !== null) log(`pydantic: ${pydantic.toFixed(1)} MiB/s`);
     return {
       mibPerS,
+      // What a second of the processor does: the same on a busy machine.
+      mibPerCpuS: bytes / 1024 ** 2 / (cpuMs / 1000),
       rssMiB,
       vsPydantic: pydantic === null ? null : mibPerS / pydantic,
       pydanticMibPerS: pydantic,
