@@ -69,7 +69,8 @@ class ArgumentReader {
 
   #file(path: Path, after: string): void {
     const file = this.#words[this.#at];
-    if (file === undefined || file === "@" || file.startsWith("--")) {
+    if (file === undefined || file === "" || file === "@" || file.startsWith("--")) {
+      if (file === "") this.#at++;
       const what = after === "@" ? "@ has no file after it." : `The @ after ${after} has no file after it.`;
       this.#report({
         path,
@@ -102,6 +103,11 @@ class ArgumentReader {
     const flag = typed ?? `--${name}`;
     if (name.split(".").length > MAX_STEPS) return this.#stray(word);
     const target = targetOf(name, this.#root);
+    if (target.path.includes("__proto__")) {
+      this.#takeAll();
+      const hint = "__proto__ is no name for a setting. Take another name.";
+      return this.#report({ path: [], code: "unknown_key", message: `${flag} names no setting.`, hint });
+    }
     if (target.shape === undefined && /^no[-_]/.test(name) && this.#negated(name, flag, inline)) return;
     const next = this.#words[this.#at];
     if (inline === undefined && next?.startsWith("@") && takesFile(target.shape)) {

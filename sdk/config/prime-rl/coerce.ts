@@ -85,8 +85,10 @@ function scalar(value: unknown, { type }: ScalarShape): unknown {
   if (typeof value !== "string") return value;
   const text = value.trim();
   if (type === "integer" && INTEGER.test(text)) return Number(text.replaceAll("_", ""));
-  if (type === "number" && NUMBER.test(text)) return Number(text.replaceAll("_", ""));
-  return value;
+  if (type !== "number" || !NUMBER.test(text)) return value;
+  const number = Number(text.replaceAll("_", ""));
+  // 1e400: larger than any number; refused as it was written.
+  return Number.isFinite(number) ? number : value;
 }
 
 function boolean(value: unknown): unknown {

@@ -96,7 +96,7 @@ function missing(path: Path, shape: Shape | undefined): Report {
     path,
     message: `${name} is missing.`,
     hint: isSection
-      ? `Add a [${name}] table to a file, and name the file: @ file.toml.`
+      ? `Add the table [${name}] to a file, and name the file: @ file.toml.`
       : `Set ${name} in a file, or ${flagText(path)} VALUE.`,
   };
 }

@@ -90,7 +90,9 @@ class TomlTree {
 /** What is under `step`; made where it is not there yet. */
 function childOf(parent: Container, step: string | number, isList: boolean): Container {
   const holder = parent as Record<string | number, Container>;
-  return (holder[step] ??= isList ? [] : {});
+  // `[constructor]` is a table like any other, not what every object inherits.
+  const held = Object.hasOwn(holder, step) ? holder[step] : undefined;
+  return held ?? (holder[step] = isList ? [] : {});
 }
 
 function plainValue(value: AST.TOMLValue): unknown {

@@ -12,8 +12,11 @@ export const readYaml: FileReader = (text, file) => {
   const [error] = document.errors;
   if (error) {
     const { line, col } = lines.linePos(error.pos[0]);
+    const place = { line, column: col };
+    if (error.code === "MULTIPLE_DOCS")
+      throw new FileFault(`${file} holds several documents.`, "Keep one, or name a file for each.", place);
     const message = `${file} is not YAML: ${error.message.replace(/\.$/, "")}.`;
-    throw new FileFault(message, "Check the indentation there.", { line, column: col });
+    throw new FileFault(message, "Check the indentation there.", place);
   }
   const origins: Origins = {};
   const { contents } = document;

@@ -4,12 +4,12 @@
  *
  * @module
  */
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { extname, resolve as resolvePath } from "node:path";
 import { FileFault, isTooDeep, type FileReader, type FileTree } from "./files-fault.ts";
 import type { Finding } from "./types.ts";
 
-/** The bytes of a file by its path as the user gave it. Throws Node's errors. */
+/** The bytes of a file by its path as the user gave it. Throws `FileFault` or Node's errors. */
 export type ReadBytes = (path: string) => Uint8Array;
 
 /** Enough for any configuration; keeps a wrong path from filling the memory. */
@@ -26,7 +26,19 @@ const READERS: Record<string, () => Promise<FileReader>> = {
 };
 
 export function bytesUnder(cwd: string): ReadBytes {
-  return (path) => readFileSync(resolvePath(cwd, path));
+  return (path) => {
+    const file = resolvePath(cwd, path);
+    const stat = statSync(file);
+    // Pipes and devices may never end, and what is too large is not read to find that out.
+    if (!stat.isFile() && !stat.isDirectory())
+      throw new FileFault(`${path} is no regular file.`, "Write its text into a file, and name that.");
+    if (stat.isFile() && stat.size > MAX_BYTES) throw tooLarge(path);
+    return readFileSync(file);
+  };
+}
+
+function tooLarge(file: string): FileFault {
+  return new FileFault(`${file} is larger than 16 MiB.`, "Name a configuration file.");
 }
 
 /**
@@ -71,8 +83,7 @@ function tooDeep(file: string): FileFault {
 
 function textOf(file: string, readBytes: ReadBytes): string {
   const bytes = bytesOf(file, readBytes);
-  if (bytes.byteLength > MAX_BYTES)
-    throw new FileFault(`${file} is larger than 16 MiB.`, "Name a configuration file.");
+  if (bytes.byteLength > MAX_BYTES) throw tooLarge(file);
   try {
     // The mark at the start that some editors write is no part of the text; the decoder drops it.
     return UTF8.decode(bytes);
@@ -85,10 +96,13 @@ function bytesOf(file: string, readBytes: ReadBytes): Uint8Array {
   try {
     return readBytes(file);
   } catch (error) {
+    if (error instanceof FileFault) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR")
       throw new FileFault(`There is no file ${file}.`, "Paths are relative to the folder you are in.");
     if (code === "EISDIR") throw new FileFault(`${file} is a folder.`, "Name a file in it.");
+    if (code === "ELOOP")
+      throw new FileFault(`${file} is a link that leads nowhere.`, "Name the file itself.");
     throw new FileFault(`${file} cannot be read: ${message}.`, "Check its permissions.");
   }
 }

@@ -173,6 +173,16 @@ function validated(
   return undefined;
 }
 
+/** Whether `copy` says of a component what `original` says of the shared setting that it comes from. */
+function isSharedFault(original: Finding, copy: Finding): boolean {
+  const isSamePlace = (["file", "line", "column", "severity", "code"] as const).every(
+    (key) => original[key] === copy[key],
+  );
+  const isInside = original.path !== "" && copy.path.endsWith(`.${original.path}`);
+  if (!isSamePlace || !isInside || !original.message.startsWith(original.path)) return false;
+  return copy.message === copy.path + original.message.slice(original.path.length);
+}
+
 /** Collects what is wrong; the same thing at the same place once. */
 class Findings {
   readonly #found = new Map<string, Finding>();
@@ -200,11 +210,14 @@ class Findings {
   }
 
   sorted(): Finding[] {
-    return [...this.#found.values()].sort(
-      (a, b) =>
-        Number(a.severity === "warning") - Number(b.severity === "warning") ||
-        (a.file ?? "").localeCompare(b.file ?? "") ||
-        (a.line ?? 0) - (b.line ?? 0),
-    );
+    const all = [...this.#found.values()];
+    return all
+      .filter((each) => !all.some((other) => isSharedFault(other, each)))
+      .sort(
+        (a, b) =>
+          Number(a.severity === "warning") - Number(b.severity === "warning") ||
+          (a.file ?? "").localeCompare(b.file ?? "") ||
+          (a.line ?? 0) - (b.line ?? 0),
+      );
   }
 }

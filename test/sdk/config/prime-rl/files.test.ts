@@ -1,4 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { bytesUnder, readConfigFile } from "../../../../sdk/config/prime-rl/files.ts";
 import { originAt } from "../../../../sdk/config/prime-rl/provenance.ts";
 import type { Path } from "../../../../sdk/config/prime-rl/types.ts";
@@ -77,6 +80,7 @@ describe("reading a configuration file", () => {
     ["a.yaml", "a: 1\na: 2\n", 2, 1, "is not YAML"],
     ["a.yaml", "a: .inf\n", 1, 4, "finite number"],
     ["a.yaml", "a: &x\n  - *x\n", null, null, "nested too deeply"],
+    ["a.yaml", "a: 1\n---\nb: 1\n", 2, 1, "holds several documents"],
     ["a.ini", "", null, null, "no known format"],
     ["a", "", null, null, "no known format"],
   ])("says what is wrong, and where: %s %j", async (name, text, line, column, message) => {
@@ -86,6 +90,28 @@ describe("reading a configuration file", () => {
     });
     expect("finding" in result && result.finding.message).toContain(message);
     expect("finding" in result && result.finding.hint).not.toBe("");
+  });
+
+  it("takes names that every object has for names: TOML", async () => {
+    const { value } = await read("x.toml", "[constructor]\nx = 1\n[trainer]\ntoString.y = 2\n");
+    expect(value).toEqual({ constructor: { x: 1 }, trainer: { toString: { y: 2 } } });
+  });
+
+  it("reads nothing that may never end, and no more than a configuration may hold", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "spotter-files-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    symlinkSync("/dev/zero", join(folder, "zero.toml"));
+    symlinkSync("loop.toml", join(folder, "loop.toml"));
+    writeFileSync(join(folder, "huge.toml"), "");
+    truncateSync(join(folder, "huge.toml"), 2 ** 40);
+    const findings = ["zero.toml", "loop.toml", "huge.toml"].map((file) =>
+      readConfigFile(file, bytesUnder(folder)),
+    );
+    expect(await Promise.all(findings)).toMatchObject([
+      { finding: { message: "zero.toml is no regular file." } },
+      { finding: { message: "loop.toml is a link that leads nowhere." } },
+      { finding: { message: "huge.toml is larger than 16 MiB." } },
+    ]);
   });
 
   it("says what is wrong with files that are no text, or not there", async () => {

@@ -162,6 +162,9 @@ describe("what is wrong", () => {
     ["--no-enabled=1", "--no-enabled takes no value."],
     ["--name None", "name has to be a text, not null (--name)."],
     ["--lr inf", 'lr has to be a number, not "inf" (--lr).'],
+    ["--lr 1e400", 'lr has to be a number, not "1e400" (--lr).'],
+    ["--model.__proto__.x 1", "--model.__proto__.x names no setting."],
+    ["--constructor 1", "There is no setting constructor (--constructor)."],
   ])("is said in words: %s", async (words, message) => {
     const { findings } = await run(words);
     expect(findings).toHaveLength(1);
@@ -247,11 +250,19 @@ describe("rules", () => {
     });
   });
 
+  it("say what is wrong with a shared value once, where it was given", async () => {
+    const { findings } = await run("@ a.toml", { "a.toml": 'steps = "many"' }, ruled);
+    expect(findings).toMatchObject([{ path: "steps", file: "a.toml", line: 1 }]);
+    const apart = await run("@ a.toml", { "a.toml": 'steps = "many"\npart.steps = "more"' }, ruled);
+    expect(apart.findings.map(({ path }) => path)).toEqual(["steps", "part.steps"]);
+  });
+
   it("report at the place of the value, and what they derive is validated", async () => {
     expect((await run("@ a.toml", { "a.toml": "steps = 200" }, ruled)).findings).toMatchObject([
       { path: "part.steps", message: "Too many steps.", file: "a.toml", line: 1 },
     ]);
     expect((await run("--steps 5", {}, ruled)).findings).toMatchObject([{ path: "part.half" }]);
+    expect((await run(["@", ""])).findings).toMatchObject([{ message: "@ has no file after it." }]);
   });
 });
 
