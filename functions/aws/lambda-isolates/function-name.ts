@@ -1,7 +1,7 @@
 import { createHash, scrypt } from "node:crypto";
 import { promisify } from "node:util";
 import type { IsolateBundle } from "../../ports/isolates.ts";
-import type { LambdaContext } from "./params.ts";
+import { ARCHITECTURE, type LambdaContext } from "./params.ts";
 
 const stretch = promisify<string, string, number, Buffer>(scrypt);
 
@@ -21,7 +21,7 @@ export function namePrefix(stack: string): string {
  */
 export async function functionName(bundle: IsolateBundle, context: LambdaContext): Promise<string> {
   const { params, memoryMiB, functionTimeoutS } = context;
-  const { stack, hostCode, roleArn, network, architecture } = params;
+  const { stack, hostCode, roleArn, network, architecture = ARCHITECTURE } = params;
   const secrets = Object.entries(bundle.secrets).sort(([a], [b]) => (a < b ? -1 : 1));
   const grants = secrets.length === 0 ? "" : await digestOf(JSON.stringify(secrets), bundle.sha256);
   const hosts = [...(bundle.allowHosts ?? [])].sort();

@@ -9,7 +9,7 @@ import {
 import type { StartParams } from "../../isolate-host/isolate.ts";
 import { awsError, awsErrorName } from "../aws-error.ts";
 import { isForNow, patiently } from "./backoff.ts";
-import type { LambdaContext } from "./params.ts";
+import { ARCHITECTURE, type LambdaContext } from "./params.ts";
 import { dayOf, USED_TAG } from "./used.ts";
 import { zipOf } from "./zip.ts";
 
@@ -76,7 +76,7 @@ async function create(
   { params, memoryMiB, functionTimeoutS, patienceMs, now }: LambdaContext,
 ): Promise<void> {
   const { CreateFunctionCommand } = await import("@aws-sdk/client-lambda");
-  const { stack, roleArn, hostCode, network, architecture = "x86_64" } = params;
+  const { stack, roleArn, hostCode, network, architecture = ARCHITECTURE } = params;
   const settings: HostSettings = { memoryMiB, allowHosts: bundle.allowHosts ?? [] };
   const command = new CreateFunctionCommand({
     FunctionName: name,

@@ -21,6 +21,7 @@ it("makes one function for a bundle, with its role, without environment, and ask
   const { configuration, files, tags } = onlyFunction(lambda);
   expect(configuration).toMatchObject({
     Runtime: "nodejs24.x",
+    Architectures: ["arm64"],
     Handler: "index.handler",
     Role: "arn:aws:iam::000000000000:role/spotter-test-user-code",
     MemorySize: 1_024,
