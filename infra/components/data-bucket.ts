@@ -26,11 +26,9 @@ export class DataBucket extends pulumi.ComponentResource {
     super("spotter:index:DataBucket", name, {}, options);
     const parent = { parent: this };
     const protect = config.removal === "retain";
-    const bucket = new aws.s3.Bucket(
-      name,
-      { forceDestroy: !protect, tags: config.tags },
-      { ...parent, protect },
-    );
+    // Where the bucket stays, what makes it private and durable stays with it. Not its policy: that names the network.
+    const lasting = { ...parent, protect };
+    const bucket = new aws.s3.Bucket(name, { forceDestroy: !protect, tags: config.tags }, lasting);
     const block = new aws.s3.BucketPublicAccessBlock(
       name,
       {
@@ -40,28 +38,28 @@ export class DataBucket extends pulumi.ComponentResource {
         ignorePublicAcls: true,
         restrictPublicBuckets: true,
       },
-      parent,
+      lasting,
     );
     new aws.s3.BucketOwnershipControls(
       name,
       { bucket: bucket.id, rule: { objectOwnership: "BucketOwnerEnforced" } },
-      parent,
+      lasting,
     );
     new aws.s3.BucketServerSideEncryptionConfiguration(
       name,
       { bucket: bucket.id, rules: [{ applyServerSideEncryptionByDefault: { sseAlgorithm: "AES256" } }] },
-      parent,
+      lasting,
     );
     const versioning = new aws.s3.BucketVersioning(
       name,
       { bucket: bucket.id, versioningConfiguration: { status: "Enabled" } },
-      parent,
+      lasting,
     );
     new aws.s3.BucketLifecycleConfiguration(
       name,
       { bucket: bucket.id, rules: lifecycleRules() },
       // AWS takes rules about old versions only once there can be some.
-      { ...parent, dependsOn: versioning },
+      { ...lasting, dependsOn: versioning },
     );
     new aws.s3.BucketPolicy(
       name,

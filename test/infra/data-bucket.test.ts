@@ -24,14 +24,25 @@ it("lets containers read programs through the network's own door, and nothing el
   ]);
 });
 
+const KEPT = [
+  ...["Bucket", "BucketLifecycleConfiguration", "BucketOwnershipControls", "BucketPublicAccessBlock"],
+  ...["BucketServerSideEncryptionConfiguration", "BucketVersioning"],
+];
+
 it.each([
   ["retain", true, false],
   ["destroy", false, true],
 ])(
   "with removal %s: protected %s, emptied when destroyed %s (83)",
   async (removal, protect, forceDestroy) => {
-    const bucket = (await record({ removal })).only("aws:s3/bucket:Bucket");
+    const graph = await record({ removal });
+    const bucket = graph.only("aws:s3/bucket:Bucket");
     expect(bucket.protect).toBe(protect);
     expect(bucket.inputs["forceDestroy"]).toBe(forceDestroy);
+    // Kept, it stays as private as it was. Its policy goes, as that names a network that goes.
+    const guarded = graph.resources
+      .filter(({ protect: isKept }) => isKept)
+      .map(({ type }) => type.split(":")[2]);
+    expect(guarded.sort()).toEqual(protect ? KEPT : []);
   },
 );

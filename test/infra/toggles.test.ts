@@ -57,7 +57,7 @@ const TOGGLES: Record<SettingName, { config: Record<string, string>; expectChang
     config: { removal: "destroy" },
     expectChange: (now) => {
       expect(now.since(plain)).toEqual({ more: [], fewer: [] });
-      expect(plain.resources.filter(({ protect }) => protect)).toHaveLength(2);
+      expect(plain.resources.filter(({ protect }) => protect)).toHaveLength(7);
       expect(now.resources.filter(({ protect }) => protect)).toEqual([]);
     },
   },

@@ -32,18 +32,15 @@ export async function selectStack(pulumi: Pulumi, stack: string, region: string)
 }
 
 /**
- * Brings the stack to what the program says.
+ * Brings the stack to what the program says; with `only`, what has these URNs, and nothing else.
  *
  * @throws SpotterError `deploy_failed`: locked, broken off before, or in Pulumi's words.
  */
-export async function update(pulumi: Pulumi, params: UpdateParams): Promise<void> {
-  const { stack, yes } = params;
-  await step(
-    pulumi,
-    ["up", "--stack", stack, ...(yes ? ["--yes", "--skip-preview"] : [])],
-    "The update",
-    params,
-  );
+export async function update(pulumi: Pulumi, params: UpdateParams & { only?: string[] }): Promise<void> {
+  const { stack, yes, only = [] } = params;
+  const targets = only.flatMap((urn) => ["--target", urn]);
+  const args = ["up", "--stack", stack, ...(yes ? ["--yes", "--skip-preview"] : []), ...targets];
+  await step(pulumi, args, "The update", params);
 }
 
 /**

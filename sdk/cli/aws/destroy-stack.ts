@@ -3,7 +3,7 @@ import { SpotterError } from "../../schema/errors.ts";
 import { sleep } from "../../retry.ts";
 import { step, update, type UpdateParams } from "./deploy-stack.ts";
 import { findLeftovers, isProved, type Leftovers } from "./leftovers.ts";
-import { must } from "./pulumi-state.ts";
+import { must, read } from "./pulumi-state.ts";
 import type { Pulumi } from "./pulumi.ts";
 import { kindOf } from "./resource-kinds.ts";
 import { deleteIsolates, deleteSecrets, holdStill } from "./still-stack.ts";
@@ -43,13 +43,20 @@ const exported = z.object({
 /** Types of what has data in it, alone or as part of a component. */
 const WITH_DATA = /[:$](aws:s3\/bucket:Bucket|aws:dynamodb\/table:Table)::/;
 
-/** How the deployed stack, whatever its settings say by now, guards its bucket and its table. */
-export async function dataGuard(pulumi: Pulumi, stack: string): Promise<"none" | "guarded" | "open"> {
+export interface DataGuard {
+  /** How the deployed stack, whatever its settings say by now, guards its bucket and its table. */
+  state: "none" | "guarded" | "open";
+  /** URNs of all that may not be destroyed. */
+  guarded: string[];
+}
+
+export async function dataGuard(pulumi: Pulumi, stack: string): Promise<DataGuard> {
   const { stdout } = await must(pulumi, "stack", "export", "--stack", stack);
-  const { resources = [] } = exported.parse(JSON.parse(stdout)).deployment;
+  const { resources = [] } = read(exported, ["stack", "export"], stdout).deployment;
   const data = resources.filter(({ urn }) => WITH_DATA.test(urn));
-  if (data.length === 0) return "none";
-  return data.every(({ protect }) => protect === true) ? "guarded" : "open";
+  const guarded = resources.filter(({ protect }) => protect === true).map(({ urn }) => urn);
+  if (data.length === 0) return { state: "none", guarded };
+  return { state: data.every(({ protect }) => protect === true) ? "guarded" : "open", guarded };
 }
 
 /**
@@ -60,12 +67,13 @@ export async function dataGuard(pulumi: Pulumi, stack: string): Promise<"none" |
  */
 export async function destroyStack(pulumi: Pulumi, params: DestroyParams): Promise<Leftovers> {
   const { stack, region, deletesData, tell } = params;
-  const guard = await dataGuard(pulumi, stack);
+  const { state: guard, guarded } = await dataGuard(pulumi, stack);
   if (guard === "open" && !deletesData) throw unguarded(stack);
   if (guard === "guarded" && deletesData) {
     // Protection, and whether a bucket may go with what is in it, are part of the state: an update changes them.
     await must(pulumi, "config", "set", "spotter:removal", "destroy", "--stack", stack, "--plaintext");
-    await update(pulumi, { ...params, yes: true });
+    // Of nothing else: most of the stack may be destroyed already, and is not to be made again for this.
+    await update(pulumi, { ...params, yes: true, only: guarded });
   }
   const resources = await taggedResources(stack, { region });
   const release = await holdStill(resources, region);
