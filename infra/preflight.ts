@@ -1,12 +1,13 @@
 /**
- * What a stack of some settings comes to, before Pulumi does anything: `node infra/preflight.ts SETTINGS` prints one
- * JSON object, `{ plan }`, or `{ findings }` with all that is wrong with the settings. `spotter doctor` and
- * `spotter deploy` check the account against the plan.
+ * What a stack of some settings comes to, before Pulumi does anything: `node infra/preflight.ts` reads them from its
+ * standard input and prints one JSON object, `{ plan }`, or `{ findings }` with all that is wrong with the settings.
+ * `spotter doctor` and `spotter deploy` check the account against the plan.
  *
  * @example
- * node infra/preflight.ts '{ "spotter:gateway": "lambda" }'
+ * echo '{ "spotter:gateway": "lambda" }' | node infra/preflight.ts
  * @module
  */
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { stackConfig, type GpuClass } from "./config.ts";
 import { idleCosts, type IdleCost } from "./config/costs.ts";
@@ -53,6 +54,6 @@ function pooled({ name, instanceTypes, vCpus, maxInstances, spot }: GpuClass, at
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const texts = JSON.parse(process.argv[2] ?? "{}") as Record<string, string>;
+  const texts = JSON.parse(readFileSync(0, "utf8")) as Record<string, string>;
   process.stdout.write(`${JSON.stringify(planOf(texts))}\n`);
 }

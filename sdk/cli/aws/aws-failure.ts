@@ -41,8 +41,9 @@ export function awsFailure(error: unknown, { what, needs }: AwsCall): SpotterErr
       ...given,
       hint: LOGIN_HINT,
     });
-  if (/^Region is missing/.test(said))
-    return new SpotterError("invalid_input", "No region is given.", {
+  const region = /^Region (is missing|not accepted)/.exec(said)?.[1];
+  if (region !== undefined)
+    return new SpotterError("invalid_input", region === "is missing" ? "No region is given." : said, {
       ...given,
       where: "--region",
       hint: "Give one with `--region eu-central-1`, or set AWS_REGION.",

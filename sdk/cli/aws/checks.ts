@@ -61,13 +61,16 @@ export function pulumiCheck(version: Answer<string>): Check {
 /** @param backend Where Pulumi keeps states; undefined: nobody is logged in. */
 export function loginCheck(backend: Answer<string | undefined>): Check[] {
   // Without Pulumi itself that is told already.
-  if ("error" in backend) return [];
+  if ("error" in backend)
+    return backend.error.code === "package_missing"
+      ? []
+      : [failed("pulumi", backend.error, "Run `pulumi whoami`.")];
   if (backend.value !== undefined)
     return [
       {
         check: "pulumi",
         status: "ok",
-        message: `The state of stacks is kept in ${backend.value || "Pulumi"}.`,
+        message: `The state of stacks is kept in ${withoutPassword(backend.value) || "Pulumi"}.`,
       },
     ];
   return [
@@ -78,6 +81,12 @@ export function loginCheck(backend: Answer<string | undefined>): Check[] {
       remedy: "`spotter deploy --backend s3` makes a bucket for it; or log in: `pulumi login`.",
     },
   ];
+}
+
+/** Settings that could not be read are not those that the defaults are: nothing may be made of them. */
+export function readableCheck(settings: Answer<unknown> | undefined): Check[] {
+  if (settings === undefined || "value" in settings || settings.error.code === "package_missing") return [];
+  return [failed("settings", settings.error, "Run `pulumi config`.")];
 }
 
 /** @param wrong What is wrong with the settings of the stack, each with the command that mends it. */
@@ -216,6 +225,11 @@ export function unknown(check: Check["check"], what: string, { message, hint }: 
 
 function failed(check: Check["check"], { message, hint }: SpotterError, remedy: string): Check {
   return { check, status: "failed", message, remedy: hint ?? remedy, stopsUpdate: true };
+}
+
+/** An address may have a name and a password in front. */
+function withoutPassword(url: string): string {
+  return url.replace(/\/\/[^/]*@/, "//");
 }
 
 function bare(version: string): string {

@@ -5,6 +5,7 @@ import {
   nodeCheck,
   offersCheck,
   pulumiCheck,
+  readableCheck,
   regionCheck,
   settingsChecks,
   stackCheck,
@@ -41,20 +42,27 @@ export async function examine({ folder, stack, region: asked }: ExamineParams): 
   const planned = folder === undefined ? undefined : await planOf(folder, texts);
   const plan = planned !== undefined && "plan" in planned ? planned.plan : undefined;
   const [tools, account] = await Promise.all([
-    pulumi === undefined ? [noProgram()] : toolChecks(pulumi, planned),
+    pulumi === undefined ? [noProgram()] : toolChecks(pulumi, settings, planned),
     accountChecks({ stack, region, plan, pulumi }),
   ]);
   return { checks: [...tools, ...account], region, plan };
 }
 
-async function toolChecks(pulumi: Pulumi, planned: Planned | undefined): Promise<Check[]> {
+async function toolChecks(
+  pulumi: Pulumi,
+  settings: Answer<unknown> | undefined,
+  planned: Planned | undefined,
+): Promise<Check[]> {
   const [node, version, backend] = await Promise.all([
     answerOf(() => nodeVersion(pulumi)),
     answerOf(() => pulumiVersion(pulumi)),
     answerOf(() => backendOf(pulumi)),
   ]);
   const wrong = planned !== undefined && "findings" in planned ? planned.findings : [];
-  return [nodeCheck(node), pulumiCheck(version), ...loginCheck(backend), ...settingsChecks(wrong)];
+  return [
+    ...[nodeCheck(node), pulumiCheck(version), ...loginCheck(backend)],
+    ...[...readableCheck(settings), ...settingsChecks(wrong)],
+  ];
 }
 
 interface AccountParams {

@@ -70,11 +70,13 @@ function hasProgram(folder: string): boolean {
  */
 export async function planOf(folder: string, texts: Readonly<Record<string, string>>): Promise<Planned> {
   const program = join(folder, PROGRAM);
+  // Settings of others are none of its business, and may be secret.
+  const own = Object.entries(texts).filter(([name]) => name.startsWith("spotter:"));
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(texts)], {
-      cwd: folder,
-      maxBuffer: 2 ** 24,
-    });
+    const running = promisify(execFile)(process.execPath, [program], { cwd: folder, maxBuffer: 2 ** 24 });
+    // Not among its arguments: they have a limit, and everybody on this machine can read them.
+    running.child.stdin?.on("error", () => undefined).end(JSON.stringify(Object.fromEntries(own)));
+    const { stdout } = await running;
     return parseWith(planned, JSON.parse(stdout), `The answer of ${PROGRAM}`, { code: "internal" });
   } catch (cause) {
     if (SpotterError.is(cause)) throw cause;

@@ -15,7 +15,9 @@ export type StackOutputs = z.infer<typeof outputs>;
 const login = z.object({ user: z.optional(z.string()), url: z.optional(z.string()) });
 
 export async function pulumiVersion(pulumi: Pulumi): Promise<string> {
-  return (await must(pulumi, "version")).stdout.trim();
+  const version = (await must(pulumi, "version")).stdout.trim();
+  if (/^v?\d+\.\d+\.\d+\S*$/.test(version)) return version;
+  throw strange("pulumi version", version === "" ? "nothing" : "no version");
 }
 
 /** Of the Node that Pulumi would start: the first on its path. */
@@ -27,9 +29,8 @@ export async function nodeVersion({ env, folder }: Pick<Pulumi, "env" | "folder"
 export async function settingsOf(pulumi: Pulumi, stack: string): Promise<Record<string, string>> {
   const answer = await pulumi.ask("config", "--json", "--stack", stack);
   if (answer.code !== 0) return {};
-  const all = settings.safeParse(JSON.parse(answer.stdout));
-  if (!all.success) return {};
-  return Object.fromEntries(Object.entries(all.data).map(([name, { value = "" }]) => [name, value]));
+  const all = read(settings, ["config", "--json"], answer.stdout);
+  return Object.fromEntries(Object.entries(all).map(([name, { value = "" }]) => [name, value]));
 }
 
 /** Where a stack is, as its own settings say; undefined: they do not, or there is no such stack. */
@@ -42,17 +43,48 @@ export async function regionOf(pulumi: Pulumi, stack: string): Promise<string | 
 export async function backendOf(pulumi: Pulumi): Promise<string | undefined> {
   const answer = await pulumi.ask("whoami", "--json");
   if (answer.code !== 0) return undefined;
-  return login.parse(JSON.parse(answer.stdout)).url ?? "";
+  return read(login, ["whoami", "--json"], answer.stdout).url ?? "";
 }
 
 export async function knowsStack(pulumi: Pulumi, stack: string): Promise<boolean> {
   const { stdout } = await must(pulumi, "stack", "ls", "--json");
-  return stacks.parse(JSON.parse(stdout)).some(({ name }) => name.split("/").at(-1) === stack);
+  return read(stacks, ["stack", "ls"], stdout).some(({ name }) => name.split("/").at(-1) === stack);
 }
 
 export async function outputsOf(pulumi: Pulumi, stack: string): Promise<StackOutputs> {
   const { stdout } = await must(pulumi, "stack", "output", "--json", "--stack", stack);
-  return outputs.parse(JSON.parse(stdout));
+  return read(outputs, ["stack", "output"], stdout);
+}
+
+/**
+ * What a command of Pulumi's printed, as data.
+ *
+ * @throws SpotterError `deploy_failed` where it is something else: nothing may be concluded from it.
+ */
+export function read<T extends z.ZodMiniType>(
+  schema: T,
+  args: readonly string[],
+  stdout: string,
+): z.infer<T> {
+  const line = `pulumi ${args.join(" ")}`;
+  let data: unknown;
+  try {
+    data = JSON.parse(stdout);
+  } catch {
+    // Not its words: they may be of a state, which has secrets in it.
+    throw strange(line, stdout.trim() === "" ? "nothing" : "no JSON");
+  }
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw strange(line, `\`${issue?.path.join(".") || "all of it"}\` is wrong`);
+}
+
+function strange(line: string, found: string): SpotterError {
+  return new SpotterError("deploy_failed", `\`${line}\` did not print what it should: ${found}.`, {
+    where: line,
+    hint: "Run it yourself and look. Is `pulumi` the program itself (`command -v pulumi`), 3.200 or newer?",
+  });
 }
 
 /** Runs it unseen; an end in failure is an error with its words. */

@@ -63,8 +63,8 @@ export function openPulumi({ folder, env = process.env }: PulumiParams): Pulumi 
         ...options,
         stdio: [isTerminal ? "inherit" : "ignore", isTerminal ? "inherit" : "pipe", "pipe"],
       });
-      if (!isTerminal) child.stdout?.on("data", (text: Buffer) => out.write(text));
-      child.stderr?.on("data", (text: Buffer) => err.write(text));
+      if (!isTerminal) child.stdout?.on("data", (text: string) => out.write(text));
+      child.stderr?.on("data", (text: string) => err.write(text));
       const release = passInterrupts(child, signal);
       try {
         return await finished(child);
@@ -106,13 +106,21 @@ function passInterrupts(child: ChildProcess, signal: AbortSignal): () => void {
 function finished(child: ChildProcess): Promise<Finished> {
   let stdout = "";
   let stderr = "";
-  child.stdout?.on("data", (text: Buffer) => (stdout += text.toString()));
-  child.stderr?.on("data", (text: Buffer) => (stderr = (stderr + text.toString()).slice(-KEPT)));
+  // A letter may come in two pieces.
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr = (stderr + text).slice(-KEPT)));
   return new Promise((resolve, reject) => {
-    child.once("error", (error: NodeJS.ErrnoException) => {
-      const isMissing = error.code === "ENOENT";
-      reject(isMissing ? new SpotterError("package_missing", "Pulumi is not installed.", MISSING) : error);
-    });
+    child.once("error", (error: NodeJS.ErrnoException) => reject(notStarted(error)));
     child.once("close", (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+function notStarted(cause: NodeJS.ErrnoException): SpotterError {
+  if (cause.code === "ENOENT")
+    return new SpotterError("package_missing", "Pulumi is not installed.", MISSING);
+  return new SpotterError("package_missing", `Pulumi cannot be started: ${cause.message}.`, {
+    where: "pulumi",
+    hint: "What is called `pulumi` on the path (`command -v pulumi`) is no program for this machine; install it anew: https://www.pulumi.com/docs/install/",
+    cause,
   });
 }

@@ -116,13 +116,19 @@ describe("checks before a stack is made", () => {
   });
 
   it("know whether there is somewhere to keep the state", () => {
+    const missing = new SpotterError("package_missing", "Pulumi is not installed.");
     const of = (value: string | undefined) => loginCheck({ value }).map(({ status }) => status);
-    expect([of("s3://a"), of(""), of(undefined), loginCheck(denied)]).toEqual([
+    expect([of("s3://a"), of(""), of(undefined), loginCheck({ error: missing })]).toEqual([
       ["ok"],
       ["ok"],
       ["warning"],
       [],
     ]);
+    expect(loginCheck(denied)).toMatchObject([
+      { status: "failed", stopsUpdate: true, remedy: "ask your admin" },
+    ]);
+    const [check] = loginCheck({ value: "postgres://ada:pass@word@db.example.com/state" });
+    expect(check?.message).toBe("The state of stacks is kept in postgres://db.example.com/state.");
   });
 
   it("know a region that is missing, wrong, or not enabled", () => {
