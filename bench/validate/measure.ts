@@ -9,4 +9,6 @@ const ms = performance.now() - startedAt;
 const { user, system } = process.cpuUsage(before);
 const rows = "rows" in project ? project.rows.rows : 0;
 const rssMiB = process.resourceUsage().maxRSS / 1024;
-console.log(JSON.stringify({ ok: !hasErrors(project.findings), rows, ms, cpuMs: (user + system) / 1000, rssMiB }));
+console.log(
+  JSON.stringify({ ok: !hasErrors(project.findings), rows, ms, cpuMs: (user + system) / 1000, rssMiB }),
+);
