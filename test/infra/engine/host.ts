@@ -93,7 +93,8 @@ function projectFile() {
 }
 
 async function runProcess(options: string[], environment: Record<string, string>) {
-  const host = spawn(process.execPath, [languageHost, ...options], {
+  // Without the stack traces that Pulumi keeps of all its promises, which cost as much as the program.
+  const host = spawn(process.execPath, ["--stack-trace-limit=0", languageHost, ...options], {
     cwd: ROOT,
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...environment },
     stdio: ["ignore", "pipe", "pipe"],
