@@ -1,6 +1,7 @@
 import type { Finding } from "../../config/project-folder/finding.ts";
 import type { Colors } from "../context.ts";
 import { measuredText } from "./time.ts";
+import { oneLine } from "./visible.ts";
 
 /** Of one kind in one file, so many are shown; `--json` has all. */
 const SHOWN_OF_A_KIND = 5;
@@ -23,8 +24,11 @@ export function findingLines(findings: readonly Shown[], { red, yellow, bold, di
       continue;
     }
     const severity = each.severity === "error" ? red("error") : yellow("warning");
-    const what = [each.path && bold(each.path), each.message].filter(Boolean).join(" ");
-    lines.push(`${placeText(each)} ${severity} ${what} ${dim(`[${each.code}]`)}`, `    ${each.hint}`);
+    const what = [each.path && bold(oneLine(each.path)), oneLine(each.message)].filter(Boolean).join(" ");
+    lines.push(
+      `${placeText(each)} ${severity} ${what} ${dim(`[${each.code}]`)}`,
+      `    ${oneLine(each.hint)}`,
+    );
   }
   for (const [kind, count] of left) lines.push(dim(`${kind}: ${count} more, see --json`));
   return lines;
@@ -48,7 +52,8 @@ export function verdictLine(
 }
 
 export function placeText({ file, line, column }: Pick<Shown, "file" | "line" | "column">): string {
-  return line === null ? file : `${file}:${line}${column === null ? "" : `:${column}`}`;
+  const name = oneLine(file);
+  return line === null ? name : `${name}:${line}${column === null ? "" : `:${column}`}`;
 }
 
 function counted(count: number, noun: string): string {

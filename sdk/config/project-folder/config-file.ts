@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { ConfigDocument } from "./config-document.ts";
 import type { Finding } from "./finding.ts";
@@ -14,9 +14,11 @@ export async function readConfigFile(
   const found = CONFIG_NAMES.filter((name) => existsSync(join(folder, name)));
   const [file, ...others] = found;
   if (file === undefined) {
-    const message = existsSync(folder)
-      ? "there is none in this folder"
-      : `the folder ${folder} does not exist`;
+    const message = !existsSync(folder)
+      ? `the folder ${folder} does not exist`
+      : statSync(folder).isDirectory()
+        ? "there is none in this folder"
+        : `${folder} is a file, expected the folder it is in`;
     const hint = "Create it, name the folder with -d, or begin with `spotter init`.";
     return { text: "", findings: [about("config_missing", "config.yml", "error", message, hint)] };
   }

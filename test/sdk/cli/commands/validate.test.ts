@@ -55,5 +55,18 @@ describe("spotter validate", () => {
     expect(code).toBe(2);
     expect(out).toContain("config.yml error there is none in this folder [config_missing]");
     expect((await runCli("validate -d /no/such/folder")).out).toContain("does not exist");
+    const file = join(project({ "config.yml": "" }), "config.yml");
+    expect((await runCli(["validate", "-d", file])).out).toContain("is a file, expected the folder it is in");
+  });
+
+  it("lets nothing of a file move or colour the terminal", async () => {
+    const config = 'dataset_type: "\\e[31mred\\e[2J\\e]0;title\\a"\n"k\\ney": 1\n';
+    const folder = project({
+      "config.yml": config,
+      "train.jsonl": '{"messages": [{"role": "\\u001b[2Jx"}]}\n',
+    });
+    const { out } = await runCli(["validate", "-d", folder]);
+    expect(out).toContain("red");
+    expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   });
 });
