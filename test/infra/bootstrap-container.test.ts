@@ -19,11 +19,11 @@ let sha256 = "";
 /** Says what it was given; waits for SIGTERM where its job is to serve. */
 const PROGRAM = `
   const { SPOTTER_JOB_ID: id } = process.env;
+  const isServing = id.startsWith("serve");
+  if (isServing) process.on("SIGTERM", () => process.exit(7));
   console.log(JSON.stringify({ entry: import.meta.filename, arguments: process.argv.slice(2), ...process.env }));
-  if (id.startsWith("serve")) {
-    process.on("SIGTERM", () => process.exit(7));
-    setInterval(() => {}, 1000);
-  } else process.exit(3);
+  if (isServing) setInterval(() => {}, 1000);
+  else process.exit(3);
 `;
 
 beforeAll(async () => {
