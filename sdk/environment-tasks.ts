@@ -82,7 +82,7 @@ function onlyEnvironment({ name, exports }: UserCodeRecord): string {
     hint:
       found.length === 0
         ? "Wrap it: export const game = environment({ load, setup, step, rewards });"
-        : "Say which with export.",
+        : `Say which with export; in a configuration, as ${name}#${found[0]}.`,
   });
 }
 

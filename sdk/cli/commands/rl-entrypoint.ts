@@ -2,6 +2,7 @@ import { ENTRYPOINTS, type EntrypointName } from "../../config/prime-rl/entrypoi
 import { resolve, type Resolution } from "../../config/prime-rl/resolve.ts";
 import { rootOf } from "../../config/prime-rl/walk.ts";
 import { type CliContext, print, printJson } from "../context.ts";
+import { printable } from "../render/visible.ts";
 import { Told } from "../told.ts";
 import { printFindings, printVerdict } from "./rl-findings.ts";
 import { printSettings } from "./rl-settings.ts";
@@ -59,7 +60,7 @@ async function dryRun(
   else {
     printSettings(context, config, provenance);
     printFindings(context, all);
-    for (const file of written.files) print(context, `${context.colors.green("Wrote")} ${file}`);
+    for (const file of written.files) print(context, `${context.colors.green("Wrote")} ${printable(file)}`);
     printVerdict(context, all);
   }
   if (isBad) throw new Told(2);

@@ -8,7 +8,7 @@ export function printFindings(context: CliContext, findings: readonly Finding[])
   for (const { severity, file, line, column, message, hint, code } of findings) {
     const place = file === null ? "" : `${[file, line, column].filter((part) => part !== null).join(":")} `;
     const kind = severity === "error" ? red("error") : yellow("warning");
-    context.err.write(`${place}${kind} ${printable(message)} ${dim(`[${code}]`)}\n`);
+    context.err.write(`${printable(place)}${kind} ${printable(message)} ${dim(`[${code}]`)}\n`);
     if (hint) context.err.write(`    ${context.hint(printable(hint))}\n`);
   }
 }

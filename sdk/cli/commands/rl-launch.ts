@@ -6,6 +6,7 @@ import type { InferenceConfig } from "../../config/prime-rl/rules/configs.ts";
 import type { Finding } from "../../config/prime-rl/types.ts";
 import type { Run } from "../../run.ts";
 import { type CliContext, print, printJson } from "../context.ts";
+import { printable } from "../render/visible.ts";
 import { Told } from "../told.ts";
 import { printFindings, printVerdict } from "./rl-findings.ts";
 
@@ -24,10 +25,19 @@ export async function launchEntrypoint(
   const findings = [...resolution.findings, ...plan.findings];
   if (plan.params === null) return refuse(context, resolution, plan.findings, isJson);
   if (!isJson) printFindings(context, findings);
+  if (plan.exportsTokens) {
+    const { prepareExports } = await import("../../config/prime-rl/embedded/token-exports.ts");
+    prepareExports(plan.outputDir);
+  }
   const { TrainConfig } = await import("../../train-config.ts");
   const run = await new TrainConfig(plan.params).launch({ signal: context.signal });
   if (!isJson) print(context, `${run.id} trains ${run.record.model}: ${run.url}`);
-  await follow(context, run, plan, isJson);
+  try {
+    await follow(context, run, plan, isJson);
+  } catch (error) {
+    if (context.signal.aborted) context.err.write(goesOn(context, run, plan));
+    throw error;
+  }
   const { config, provenance } = resolution;
   if (isJson) printJson(context, { config, provenance, findings, run: run.record });
 }
@@ -42,6 +52,16 @@ async function planOf(name: "rl" | "sft", { config, provenance }: Resolved): Pro
   return planSft(config as unknown as SftConfig, provenance, cwd);
 }
 
+/** Whoever stops looking is told what goes on without them. */
+function goesOn(context: CliContext, { id }: Run, { exportsTokens }: EmbeddedPlan): string {
+  const lines = [
+    `${id} goes on. Look again: ${context.command(`run watch ${id}`)}`,
+    `End it: ${context.command(`run cancel ${id}`)}`,
+    ...(exportsTokens ? ["Its token exports end here; its rollouts are kept."] : []),
+  ];
+  return `\n${lines.join("\n")}\n`;
+}
+
 /** Ends with the run: as failed where it failed. */
 async function follow(context: CliContext, run: Run, plan: EmbeddedPlan, isJson: boolean): Promise<void> {
   const { signal, out, isTerminal } = context;
@@ -52,16 +72,13 @@ async function follow(context: CliContext, run: Run, plan: EmbeddedPlan, isJson:
     await watchRun(run, { out, isTerminal, signal, waitsOn: () => occupantOf(run.id, signal) });
   }
   const result = await run.result({ signal });
-  await exporting;
-  await run.refresh({ signal });
-  if (isJson) return;
   const checkpoint = result.checkpoints().at(-1);
-  if (plan.exportsTokens) print(context, `Token exports are in ${plan.outputDir}/token_exports.`);
-  if (checkpoint !== undefined)
-    print(
-      context,
-      `Serve it: ${context.command(`endpoint launch ${run.record.model} --checkpoint ${checkpoint.id}`)}`,
-    );
+  const serve = `endpoint launch ${run.record.model} --checkpoint ${checkpoint?.id}`;
+  if (!isJson && checkpoint !== undefined) print(context, `Serve it: ${context.command(serve)}`);
+  await exporting;
+  if (!isJson && plan.exportsTokens)
+    print(context, printable(`Token exports are in ${plan.outputDir}/token_exports.`));
+  await run.refresh({ signal });
 }
 
 function startExports(run: Run, plan: EmbeddedPlan, signal: AbortSignal): Promise<void> {

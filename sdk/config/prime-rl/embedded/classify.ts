@@ -93,7 +93,7 @@ function idleness(paths: readonly string[]): Finding {
     severity: "warning",
     path: paths[0] ?? "",
     message: `${paths.length === 1 ? "This setting changes" : "These settings change"} nothing on the embedded engine: ${paths.join(", ")}.`,
-    hint: "They are kept for a GPU host.",
+    hint: "What runs on a GPU host reads them; nothing needs to be done.",
     file: null,
     line: null,
     column: null,

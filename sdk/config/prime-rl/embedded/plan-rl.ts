@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { EnvironmentParams } from "../../../environment-params.ts";
 import { builtInEnvironment, BUILT_IN_ENVIRONMENTS } from "../../../environments/index.ts";
@@ -172,6 +173,9 @@ function environmentOf(
       `${near === undefined ? "" : `Did you mean ${near}? `}Bundled are ${BUILT_IN_ENVIRONMENTS.join(", ")}; a module of your own is named by its path, for example ./game.ts.`,
     );
   }
+  const { file } = found ?? {};
+  if (typeof file === "string" && !statSync(file, { throwIfNoEntry: false })?.isFile())
+    notes.refuse(`${path}.id`, `There is no file ${file}.`, "Paths are relative to the folder you are in.");
   // Tasks of the same environment are told apart by what they are for.
   const name = env.name ?? id ?? "environment";
   return {
@@ -184,10 +188,15 @@ function environmentOf(
   };
 }
 
-/** A bundled environment, or a module by its path, which has a slash in front or the ending of a module. */
+/**
+ * A bundled environment, or a module by its path, which begins with a slash or dots, or ends as modules do. Of a
+ * module with several environments, `./games.ts#chess` names one.
+ */
 function moduleOf(id: string, cwd: string): { file: URL | string; export?: string } | undefined {
-  const isPath = isAbsolute(id) || /^\.\.?\//.test(id) || /\.[cm]?[jt]s$/.test(id);
-  return isPath ? { file: resolve(cwd, id) } : builtInEnvironment(id);
+  const [, file = "", exported] = /^(.*?)(?:#([\w$]+))?$/s.exec(id) ?? [];
+  const isPath = isAbsolute(file) || /^\.\.?\//.test(file) || /\.[cm]?[jt]s$/.test(file);
+  if (!isPath) return builtInEnvironment(id);
+  return { file: resolve(cwd, file), ...(exported !== undefined && { export: exported }) };
 }
 
 function intervalOf(held: readonly EvalEnvironmentConfig[], notes: Notes): number {

@@ -91,8 +91,8 @@ export function stepsOf(
   if (steps === null || steps < 1)
     notes.refuse(
       "max_steps",
-      "A run on one machine needs an end.",
-      "Set max_steps, for example --max-steps 20.",
+      steps === null ? "A run on one machine needs an end." : `${steps} steps train nothing.`,
+      "Set max_steps to 1 or more, for example --max-steps 20.",
     );
   if (optim.type !== "adamw")
     notes.refuse(`${at}optim.type`, `The embedded engine has AdamW only, not ${optim.type}.`, "Use adamw.");

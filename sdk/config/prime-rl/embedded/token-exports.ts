@@ -1,7 +1,9 @@
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { accessSync, constants } from "node:fs";
+import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Rollout } from "../../../schema/rollout.ts";
 import type { Run } from "../../../run.ts";
+import { makeFolder, outputError } from "../output-folder.ts";
 
 /** One line of `token_exports/step_N/rank_0.jsonl`: a sequence as the trainer learned it. */
 export interface ExportedSequence {
@@ -31,6 +33,23 @@ export function exportedSequence(rollout: Rollout): ExportedSequence {
   };
 }
 
+const exportFolder = (outputDir: string) => join(outputDir, "token_exports");
+
+/**
+ * Makes the folder of the exports before anything is trained.
+ *
+ * @throws SpotterError `invalid_input` if nothing can be written there.
+ */
+export function prepareExports(outputDir: string): void {
+  const folder = exportFolder(outputDir);
+  try {
+    makeFolder(folder);
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    throw outputError("The token export", folder, error);
+  }
+}
+
 /**
  * Writes the sequences of each step of a run below `outputDir` as they come, until it ends: one process trains, so
  * there is one rank. A file is there whole or not at all.
@@ -38,14 +57,19 @@ export function exportedSequence(rollout: Rollout): ExportedSequence {
 export async function exportTokens(run: Run, outputDir: string, signal: AbortSignal): Promise<void> {
   for await (const { body } of run.events({ signal })) {
     if (body.type !== "rollouts") continue;
-    const folder = join(outputDir, "token_exports", `step_${body.step}`);
     const rollouts = await run.rollouts(body.step, { signal });
-    await mkdir(folder, { recursive: true });
-    const file = join(folder, "rank_0.jsonl");
-    await writeFile(
-      `${file}.part`,
-      rollouts.map((each) => `${JSON.stringify(exportedSequence(each))}\n`).join(""),
-    );
+    await writeStep(join(exportFolder(outputDir), `step_${body.step}`), rollouts);
+  }
+}
+
+async function writeStep(folder: string, rollouts: readonly Rollout[]): Promise<void> {
+  const file = join(folder, "rank_0.jsonl");
+  const text = rollouts.map((each) => `${JSON.stringify(exportedSequence(each))}\n`).join("");
+  try {
+    makeFolder(folder);
+    await writeFile(`${file}.part`, text);
     await rename(`${file}.part`, file);
+  } catch (error) {
+    throw outputError("The token export", folder, error);
   }
 }

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { planRl } from "../../../../../sdk/config/prime-rl/embedded/plan-rl.ts";
 import { ENTRYPOINTS } from "../../../../../sdk/config/prime-rl/entrypoints.ts";
@@ -28,7 +29,7 @@ async function plan(words: string[] = [], toml = BASE) {
     readBytes,
   });
   if (config === null) throw new Error(JSON.stringify(findings, null, 2));
-  return planRl(config as unknown as RlConfig, provenance, "/project");
+  return planRl(config as unknown as RlConfig, provenance, import.meta.dirname);
 }
 
 const errorsOf = async (words: string[], toml?: string) => {
@@ -92,12 +93,12 @@ describe("planRl", () => {
   });
 
   it("mixes environments by their ratio, with turns and names of their own (B21)", async () => {
-    const two = `${BASE}name = "one"\nratio = 3\n[[orchestrator.train.env]]\nid = "primeintellect/wordle"\nmax_turns = 2\n[[orchestrator.train.env]]\nid = "./game.ts"\nname = "mine"\n`;
+    const two = `${BASE}name = "one"\nratio = 3\n[[orchestrator.train.env]]\nid = "primeintellect/wordle"\nmax_turns = 2\n[[orchestrator.train.env]]\nid = "./plan-rl.test.ts#chess"\nname = "mine"\n`;
     const { params } = await plan([], two);
     expect(params?.environments).toMatchObject([
       { name: "one", ratio: 3 },
       { name: "primeintellect/wordle", export: "wordle", ratio: 1, maxTurns: 2 },
-      { name: "mine", file: "/project/game.ts" },
+      { name: "mine", file: join(import.meta.dirname, "plan-rl.test.ts"), export: "chess" },
     ]);
   });
 
@@ -119,6 +120,9 @@ describe("planRl", () => {
       "trainer.scheduler.decay_steps: The learning rate decays over all steps after the warm-up here, which are 15",
     ],
     [["--max-steps", "None"], "max_steps: A run on one machine needs an end."],
+    [["--max-steps", "0"], "max_steps: 0 steps train nothing."],
+    [["--orchestrator.train.env.0.id", "./none.ts"], "orchestrator.train.env.0.id: There is no file /"],
+    [["--orchestrator.train.env.0.id", "./"], "orchestrator.train.env.0.id: There is no file /"],
     [
       ["--orchestrator.train.env.0.id", "wordel"],
       'orchestrator.train.env.0.id: There is no environment "wordel" here.',

@@ -1,5 +1,23 @@
-import { expect, it } from "vitest";
-import { exportedSequence } from "../../../../../sdk/config/prime-rl/embedded/token-exports.ts";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import {
+  exportedSequence,
+  prepareExports,
+} from "../../../../../sdk/config/prime-rl/embedded/token-exports.ts";
+import { makeFolder } from "../../../../../sdk/config/prime-rl/output-folder.ts";
+
+it("is refused before anything trains where nothing can be written", () => {
+  const folder = mkdtempSync(join(tmpdir(), "spotter-exports-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  prepareExports(join(folder, "a/b"));
+  expect(existsSync(join(folder, "a/b/token_exports"))).toBe(true);
+  writeFileSync(join(folder, "file"), "");
+  expect(() => prepareExports(join(folder, "file"))).toThrow("The token export cannot write under");
+  // Node's own recursive way never comes back from there.
+  expect(() => makeFolder("/proc/none/below")).toThrow();
+});
 
 it("exports a sequence as it was learned, and marks what was not", () => {
   const rollout = {
