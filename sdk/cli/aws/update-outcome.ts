@@ -41,6 +41,12 @@ export function outcomeError(
       },
     );
   const words = (finished.stderr.trim() || finished.stdout.trim()).split("\n").slice(-5).join("\n");
+  // Shown on the terminal, where a person may also have answered no.
+  if (words === "")
+    return new SpotterError("deploy_failed", `${doing} was not made; Pulumi says why above.`, {
+      where,
+      hint: "After a no nothing has changed. Otherwise correct what it names and repeat the command; it goes on from there.",
+    });
   return new SpotterError("deploy_failed", `${doing} failed (code ${finished.code}): ${words}`, {
     where,
     hint: "Correct what Pulumi names and repeat the command; it goes on from where it stopped.",

@@ -20,8 +20,8 @@ interface Options {
   region?: string;
   dir?: string;
   deleteData?: boolean;
-  stopWithin: number;
-  verifyWithin: number;
+  stopWithin?: number;
+  verifyWithin?: number;
   yes?: boolean;
   json?: boolean;
 }
@@ -40,8 +40,8 @@ export function destroyCommand(context: CliContext): Command {
     .option("--region <region>", "where it is (default: that of its settings)")
     .option("-d, --dir <folder>", "clone with the Pulumi program (default: here)")
     .option("--delete-data", "also its bucket, its table and its secrets, where the settings keep them")
-    .option("--stop-within <time>", "for what runs to save and end (default: 10m)", durationMs, STOP_MS)
-    .option("--verify-within <time>", "for AWS to forget what is gone (default: 10m)", durationMs, VERIFY_MS)
+    .option("--stop-within <time>", "for what runs to save and end (default: 10m)", durationMs)
+    .option("--verify-within <time>", "for AWS to forget what is gone (default: 10m)", durationMs)
     .option("--yes", "do it; without this, only say what would be done")
     .action(async (options: Options) => destroy(context, options));
 }
@@ -61,7 +61,9 @@ async function destroy(context: CliContext, options: Options): Promise<void> {
   const deletesData = options.deleteData === true || !isRetained;
   if (!options.yes) return refuseToGuess(stack, region, deletesData);
   const leftovers = await destroyStack(pulumi, {
-    ...{ stack, region, deletesData, yes: true, stopMs: options.stopWithin, verifyMs: options.verifyWithin },
+    ...{ stack, region, deletesData, yes: true },
+    stopMs: options.stopWithin ?? STOP_MS,
+    verifyMs: options.verifyWithin ?? VERIFY_MS,
     tell: (text) => teach(context, text),
     ...showing(context, json),
   });
