@@ -30,5 +30,11 @@ describe("the end of an update", () => {
       ["deploy_failed", true, false],
       ["deploy_failed", false, true],
     ]);
+    // On a terminal its words are above already, and may have been a question that was answered with no.
+    const declined = outcomeError("failed", "The update", { code: 255, stdout: "", stderr: "" });
+    expect([declined.message, declined.hint]).toEqual([
+      "The update was not made; Pulumi says why above.",
+      expect.stringMatching(/^After a no nothing has changed\./),
+    ]);
   });
 });
