@@ -15,6 +15,7 @@ import type { Player } from "./player.ts";
 
 const OPENAI = "https://api.openai.com/v1";
 const CHAT_TIMEOUT_MS = 600_000;
+const MAX_LIFETIME_MS = 24 * 3_600_000;
 
 export interface OpenPlayerParams {
   /** What `--model` says: `mock`, a URL, a model, an endpoint, a checkpoint. Absent: the project's own. */
@@ -56,7 +57,7 @@ async function ownModel(params: OpenPlayerParams): Promise<Player> {
   if (kind === "record" && (await isServed(params.client(), name, params.signal)))
     return onGym(name, name, params);
   // Elsewhere a launch costs money: it has to be asked for.
-  if (environment.SPOTTER_URL && !isShipped(name)) throw notServed(name, "is served by no endpoint");
+  if (environment.SPOTTER_URL && !isShipped(name)) throw notServed(name, "is served by no endpoint.");
   return launched(name, params);
 }
 
@@ -86,12 +87,10 @@ async function servingOf({ client, signal }: OpenPlayerParams, model: string): P
 /** Serves a model for the time of the test. An endpoint that was there before stays. */
 async function launched(name: string, params: OpenPlayerParams): Promise<Player> {
   const { client, signal } = params;
-  const before = new Set(
-    (await Endpoint.list({ client: client(), signal })).filter(isLive).map((each) => each.name),
-  );
-  const endpoint = await launch(name, params);
+  const live = (await Endpoint.list({ client: client(), signal })).filter(isLive);
+  const endpoint = await launch(name, live, params);
   const close = async () => {
-    if (!before.has(endpoint.name)) await endpoint.stop();
+    if (!live.some((each) => each.name === endpoint.name)) await endpoint.stop();
   };
   try {
     await endpoint.waitUntilReady({ signal });
@@ -106,9 +105,20 @@ function isLive({ state }: Endpoint): boolean {
   return state !== "stopped" && state !== "failed";
 }
 
-async function launch(name: string, { client, signal }: OpenPlayerParams): Promise<Endpoint> {
+async function launch(
+  name: string,
+  live: readonly Endpoint[],
+  { client, signal }: OpenPlayerParams,
+): Promise<Endpoint> {
   try {
-    return await Endpoint.launch(models.get(name), { client: client(), signal });
+    const model = models.get(name);
+    const isThere = live.some(({ record }) => record.model.name === model.name);
+    return await Endpoint.launch(model, {
+      client: client(),
+      signal,
+      // A test that is killed must not leave a model running for ever; one that was there is left as it is.
+      ...(!isThere && { maxLifetimeMs: MAX_LIFETIME_MS }),
+    });
   } catch (error) {
     if (!SpotterError.is(error) || !["model_not_found", "model_unsupported"].includes(error.code))
       throw error;

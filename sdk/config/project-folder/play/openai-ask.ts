@@ -11,6 +11,8 @@ export interface OpenAiServer {
   /** With its version, as `https://api.openai.com/v1`. */
   baseUrl: string;
   key?: string | undefined;
+  /** Upper bound of the first wait between tries; doubles each time. Default 500. */
+  retryDelayMs?: number;
 }
 
 /** Chat completions of any server that speaks OpenAI's API. */
@@ -33,7 +35,7 @@ function send<T>(
 ): Promise<T> {
   return withRetries(() => attempt<T>(server, method, path, signal, body), {
     maxAttempts: 4,
-    delayMs: 500,
+    delayMs: server.retryDelayMs ?? 500,
     signal,
   });
 }
