@@ -1,4 +1,6 @@
 import { targetOf } from "../../config/prime-rl/argv-target.ts";
+import { ruleOf } from "../../config/prime-rl/embedded/classify.ts";
+import type { FieldRule } from "../../config/prime-rl/embedded/fields.ts";
 import { ENTRYPOINTS, type EntrypointName } from "../../config/prime-rl/entrypoints.ts";
 import { takesText } from "../../config/prime-rl/help.ts";
 import { ListPatch } from "../../config/prime-rl/lists.ts";
@@ -12,6 +14,12 @@ import { Told } from "../told.ts";
 import { printFindings } from "./rl-findings.ts";
 import { noSetting, printSettings, valueOf, valueText } from "./rl-settings.ts";
 
+const CLASSES: Record<FieldRule["class"], string> = {
+  honoured: "honoured",
+  irrelevant: "changes nothing",
+  refused: "refused, other than by default",
+};
+
 /** One setting, or a section with all in it. */
 interface Explained {
   path: string;
@@ -22,6 +30,8 @@ interface Explained {
   said: { value: unknown; from: string }[];
   takes: string;
   about: string;
+  /** What the embedded engine makes of it; null for sections, and for what runs on GPU hosts alone. */
+  here: Pick<FieldRule, "class" | "note"> | null;
 }
 
 /** `spotter config explain ENTRYPOINT [SETTING]... [@ FILE | --FLAG]...` */
@@ -37,7 +47,7 @@ export async function explainConfiguration(
   const explained = settings.map((setting) => explain(name, setting, resolution));
   if (isJson) printJson(context, { settings: explained, findings: resolution.findings });
   else {
-    for (const each of explained) printExplained(context, each, resolution);
+    for (const each of explained) printExplained(context, name, each, resolution);
     if (settings.length === 0 && resolution.config)
       printSettings(context, resolution.config, resolution.provenance);
     printFindings(context, resolution.findings);
@@ -54,14 +64,22 @@ function explain(
   const { path, shape } = targetOf(setting.replace(/^--/, ""), root);
   if (shape === undefined) throw noSetting(name, path);
   const field = fieldAt(root, path);
+  const isSection = sectionsIn(shape) !== undefined;
   return {
     path: pathText(path),
     value: valueAt(config, path),
     from: provenance[pathText(path)] ?? (config === null ? "" : "its settings"),
     said: layers.flatMap((layer) => saidIn(layer, path)),
-    takes: sectionsIn(shape) === undefined ? takesText(shape) : "",
+    takes: isSection ? "" : takesText(shape),
     about: field?.description ?? "",
+    here: isSection ? null : hereOf(name, pathText(path)),
   };
+}
+
+/** What the engine of this machine makes of a setting. */
+function hereOf(name: EntrypointName, path: string): Explained["here"] {
+  const rule = name === "rl" || name === "sft" ? ruleOf(name, path) : undefined;
+  return rule ? { class: rule.class, note: rule.note } : null;
 }
 
 function fieldAt(root: Shape, path: Path): Field | undefined {
@@ -90,16 +108,28 @@ function plain(value: unknown): unknown {
   return value instanceof ListPatch ? Object.fromEntries(value.items) : value;
 }
 
-function printExplained(context: CliContext, each: Explained, { config, provenance }: Resolution): void {
+function printExplained(
+  context: CliContext,
+  name: EntrypointName,
+  each: Explained,
+  { config, provenance }: Resolution,
+): void {
   const { bold, dim } = context.colors;
   const inside = Object.entries(provenance).filter(([path]) => path.startsWith(`${each.path}.`));
   const value = config === null || inside.length > 0 ? "" : ` = ${valueText(each.value)}`;
   print(context, `${bold(each.path)}${value}${value && dim(`  from ${each.from}`)}`);
   if (each.about || each.takes)
     print(context, `  ${[each.about, dim(each.takes)].filter(Boolean).join("  ")}`);
+  if (each.here) print(context, `  On this machine: ${CLASSES[each.here.class]}; ${each.here.note}.`);
   const overridden = each.said.slice(0, inside.length > 0 ? undefined : -1);
   for (const { value, from } of [...overridden].reverse())
     print(context, dim(`  ${from} said ${valueText(value)}`));
-  const rows = inside.map(([path, from]) => [path, valueText(valueOf(config, path)), dim(from)]);
-  if (rows.length > 0) for (const line of table(["SETTING", "VALUE", "FROM"], rows)) print(context, line);
+  const rows = inside.map(([path, from]) => [
+    path,
+    valueText(valueOf(config, path)),
+    hereOf(name, path)?.class ?? "",
+    dim(from),
+  ]);
+  if (rows.length > 0)
+    for (const line of table(["SETTING", "VALUE", "HERE", "FROM"], rows)) print(context, line);
 }

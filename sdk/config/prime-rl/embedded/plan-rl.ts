@@ -35,7 +35,8 @@ export function planRl(
 function paramsOf(config: RlConfig, notes: Notes, cwd: string): TrainConfigParams | null {
   const { trainer, orchestrator, env_vars: shared } = config;
   const model = trainer.model.name;
-  const window = windowOf(notes, "seq_len", orchestrator.seq_len, model);
+  const windowPath = config.seq_len === null ? "orchestrator.seq_len" : "seq_len";
+  const window = windowOf(notes, windowPath, orchestrator.seq_len, model);
   const steps = stepsOf(notes, "trainer.", trainer);
   const group = groupOf(config, notes);
   const sampling = samplingOf(config, notes);
@@ -122,7 +123,7 @@ function samplingOf({ orchestrator }: RlConfig, notes: Notes) {
       notes.refuse(
         `orchestrator.eval.env.${index}.group_size`,
         "The embedded engine evaluates one answer a task.",
-        "Remove it: evaluate with `spotter eval` for more.",
+        "Remove it: every task is answered once.",
       );
   });
   return sampling;
@@ -140,7 +141,7 @@ function refuseOthers({ orchestrator }: RlConfig, notes: Notes): void {
     notes.tell(
       "orchestrator.eval.skip_first_step",
       "The first evaluation is after the first interval.",
-      "Evaluate the model before training with `spotter eval`.",
+      "Set it to true to agree. The reward of step 1 is that of the model before training.",
     );
   if (train.env.length === 0)
     notes.refuse(

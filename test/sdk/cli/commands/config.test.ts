@@ -27,6 +27,7 @@ describe("spotter config explain", () => {
           ],
           takes: "NUMBER",
           about: expect.stringMatching(/./) as string,
+          here: { class: "honoured", note: expect.stringMatching(/./) as string },
         },
       ],
       findings: [],
@@ -38,10 +39,15 @@ describe("spotter config explain", () => {
 
   it("shows all of a section, and without a setting all that is said", async () => {
     const section = await runCli(["config", "explain", "sft", "optim", "@", base]);
-    expect(section.out).toMatch(/^optim\.weight_decay +0\.01 +default$/m);
+    expect(section.out).toMatch(/^optim\.weight_decay +0\.01 +honoured +default$/m);
+    expect(section.out).toMatch(/^optim\.mu +0\.9 +refused +\S+base\.toml:4$/m);
     const all = await runCli(["config", "explain", "sft", "@", base]);
     expect(all.out).toMatch(/^max_steps +5 +\S+base\.toml:1$/m);
     expect(all.out).not.toContain("weight_decay");
+    const idle = await runCli("config explain rl trainer.model.attn");
+    expect(idle.out).toContain(
+      "  On this machine: changes nothing; there is no GPU to spread over or to save.\n",
+    );
   });
 
   it("still tells who said what where something is wrong, and refuses what is unknown", async () => {

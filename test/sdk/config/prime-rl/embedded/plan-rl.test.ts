@@ -90,6 +90,13 @@ describe("planRl", () => {
     expect(findings).toContainEqual(
       expect.objectContaining({ code: "clamped", severity: "warning", path: "seq_len" }),
     );
+    const alone = BASE.replace("seq_len = 512\n", "").replace(
+      "[orchestrator]",
+      "[orchestrator]\nseq_len = 2048",
+    );
+    expect((await plan([], alone)).findings).toContainEqual(
+      expect.objectContaining({ code: "clamped", path: "orchestrator.seq_len", file: "rl.toml", line: 7 }),
+    );
   });
 
   it("mixes environments by their ratio, with turns and names of their own (B21)", async () => {
