@@ -9,6 +9,7 @@
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { functionsFor } from "./components/functions-table.ts";
 import { stackConfig, type GpuClass } from "./config.ts";
 import { idleCosts, type IdleCost } from "./config/costs.ts";
 import { checkSettings, type Finding } from "./config/findings.ts";
@@ -24,6 +25,8 @@ export interface Plan {
     atOnce: number;
   })[];
   maxCpuTasks: number;
+  /** Calls at a time that are taken from what the account may have, for single functions. */
+  reservedCalls: number;
   idleCosts: IdleCost[];
 }
 
@@ -38,13 +41,17 @@ export function planOf(texts: Readonly<Record<string, string>>): { plan: Plan } 
   const { settings, findings } = checkSettings(Object.fromEntries(named));
   if (settings === undefined) return { findings };
   const config = stackConfig(settings);
-  const { removal, gateway, maxCpuTasks, multiNode } = config;
+  const { removal, gateway, maxCpuTasks, maxFunctionConcurrency = 0, multiNode } = config;
+  const reservedCalls = maxFunctionConcurrency * functionsFor(gateway).length;
   const pools = config.gpuClasses.map((each) =>
     pooled({ ...each, maxInstances: PLACES * each.maxInstances }, 1),
   );
   const nodes = multiNode === null ? [] : [pooled(multiNode.gpuClass, multiNode.maxNodes)];
   return {
-    plan: { removal, gateway, gpuClasses: [...pools, ...nodes], maxCpuTasks, idleCosts: idleCosts(config) },
+    plan: {
+      ...{ removal, gateway, gpuClasses: [...pools, ...nodes], maxCpuTasks, reservedCalls },
+      idleCosts: idleCosts(config),
+    },
   };
 }
 

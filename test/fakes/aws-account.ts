@@ -219,6 +219,7 @@ function ec2Handlers({
       };
     },
     DescribeInstances: (): ec2.DescribeInstancesResult => ({ Reservations: [] }),
+    DescribeVpcs: (): ec2.DescribeVpcsResult => ({ Vpcs: [{ VpcId: "vpc-0", IsDefault: true }] }),
     DescribeVolumes: (): ec2.DescribeVolumesResult => ({ Volumes: [] }),
   } satisfies Handlers;
 }

@@ -2,6 +2,7 @@ import { SpotterError } from "../../schema/errors.ts";
 import { asked } from "./aws-failure.ts";
 import type { Answer } from "./checks.ts";
 import { clientOptions, loadClient } from "./load-client.ts";
+import { STACK_TAG } from "./tagged-resources.ts";
 
 /** Regions whose own partition knows which regions there are; an account can always ask there. */
 const HOMES: readonly [RegExp, string][] = [
@@ -72,6 +73,22 @@ export async function quotaOf(service: string, code: string, region: string): Pr
       if (error instanceof sdk.NoSuchResourceException) return undefined;
       throw error;
     }
+  });
+}
+
+/** Networks (VPCs) of a region, and whether the stack's own is among them. */
+export async function networksOf(stack: string, region: string): Promise<{ count: number; hasOwn: boolean }> {
+  const sdk = await ec2();
+  return asked({ what: "Counting networks", needs: "ec2:DescribeVpcs" }, async () => {
+    const client = new sdk.EC2Client(clientOptions({ region }));
+    const found = { count: 0, hasOwn: false };
+    for await (const { Vpcs = [] } of sdk.paginateDescribeVpcs({ client }, {})) {
+      found.count += Vpcs.length;
+      found.hasOwn ||= Vpcs.some(({ Tags = [] }) =>
+        Tags.some(({ Key, Value }) => Key === STACK_TAG && Value === stack),
+      );
+    }
+    return found;
   });
 }
 

@@ -1,4 +1,12 @@
-import { answerOf, callerIdentity, offersOf, quotaOf, regionStatus, usualRegion } from "./ask-account.ts";
+import {
+  answerOf,
+  callerIdentity,
+  networksOf,
+  offersOf,
+  quotaOf,
+  regionStatus,
+  usualRegion,
+} from "./ask-account.ts";
 import {
   credentialsCheck,
   loginCheck,
@@ -15,7 +23,7 @@ import {
 import { planOf, type Planned, type StackPlan } from "./plan.ts";
 import { openPulumi, type Pulumi } from "./pulumi.ts";
 import { backendOf, knowsStack, nodeVersion, pulumiVersion, settingsOf } from "./pulumi-state.ts";
-import { quotaCheck, quotaNeeds } from "./quotas.ts";
+import { networkCheck, NETWORKS, quotaCheck, quotaNeeds } from "./quotas.ts";
 import { taggedResources } from "./tagged-resources.ts";
 
 export interface ExamineParams {
@@ -81,12 +89,13 @@ async function accountChecks({ stack, region, plan, pulumi }: AccountParams): Pr
     region === undefined ? { value: undefined } : await answerOf(() => regionStatus(region));
   const where = regionCheck(region, optIn);
   if (region === undefined || where.status === "failed") return [who, where];
-  const [limits, offers, name] = await Promise.all([
+  const [limits, network, offers, name] = await Promise.all([
     quotaChecks(plan, region),
+    networkQuota(stack, region),
     offerChecks(plan, region),
     nameCheck(stack, region, pulumi),
   ]);
-  return [who, where, ...limits, ...offers, name];
+  return [who, where, ...limits, network, ...offers, name];
 }
 
 function quotaChecks(plan: StackPlan | undefined, region: string): Promise<Check[]> {
@@ -99,6 +108,14 @@ function quotaChecks(plan: StackPlan | undefined, region: string): Promise<Check
       return quotaCheck(need, region, has);
     }),
   );
+}
+
+async function networkQuota(stack: string, region: string): Promise<Check> {
+  const [quota, networks] = await Promise.all([
+    answerOf(() => quotaOf("vpc", NETWORKS.code, region)),
+    answerOf(() => networksOf(stack, region)),
+  ]);
+  return networkCheck(region, quota, networks);
 }
 
 async function offerChecks(plan: StackPlan | undefined, region: string): Promise<Check[]> {

@@ -25,6 +25,8 @@ export const stackPlan = z.object({
     }),
   ),
   maxCpuTasks: z.number(),
+  /** Calls of functions at a time that are set aside for single ones. Default: none. */
+  reservedCalls: z.optional(z.number()),
   /** What is paid while nothing runs. */
   idleCosts: z.array(z.object({ what: z.string(), monthlyUsd: z.number() })),
 });

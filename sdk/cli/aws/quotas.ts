@@ -1,7 +1,7 @@
 import { unknown, type Answer, type Check } from "./checks.ts";
 import type { StackPlan } from "./plan.ts";
 
-/** A quota that a stack meets, and what it needs of it. */
+/** A quota of things that run, and what it needs of it. */
 export interface QuotaNeed {
   service: "ec2" | "fargate" | "lambda";
   /** As Service Quotas knows it; undefined: no code is known for it. */
@@ -19,6 +19,8 @@ export interface QuotaUser {
   least: number;
   /** With all that the settings allow. */
   most: number;
+  /** Without `least` the update itself fails. */
+  stopsUpdate?: true;
 }
 
 interface Family {
@@ -62,11 +64,15 @@ const LAMBDA = {
 /** Enough for some people and their runs; a page that is open holds one call or two. */
 const FEW_CALLS = 10;
 const ENOUGH_CALLS = 100;
+/** What Lambda wants to have left, whatever is set aside for single functions. */
+const UNRESERVED_CALLS = 100;
+/** An account begins with so many; internet gateways have the same limit. */
+export const NETWORKS = { code: "L-F678F1CE", usual: 5 } as const;
 /** Processors of a run or an eval without a GPU. */
 const CPU_TASK_VCPUS = 4;
 
 /** The quotas that a stack of these settings meets: one entry for each, with all that draws on it. */
-export function quotaNeeds({ gpuClasses, maxCpuTasks, gateway }: StackPlan): QuotaNeed[] {
+export function quotaNeeds({ gpuClasses, maxCpuTasks, gateway, reservedCalls = 0 }: StackPlan): QuotaNeed[] {
   const needs = new Map<string, QuotaNeed>();
   const add = (need: Omit<QuotaNeed, "users">, user: QuotaUser) => {
     const key = `${need.service} ${need.name}`;
@@ -88,7 +94,40 @@ export function quotaNeeds({ gpuClasses, maxCpuTasks, gateway }: StackPlan): Quo
   });
   if (gateway === "fargate") add(FARGATE, { name: "the gateway", least: 1, most: 1 });
   add(LAMBDA, { name: "the control plane and user code", least: FEW_CALLS, most: ENOUGH_CALLS });
+  if (reservedCalls > 0) {
+    const calls = reservedCalls + UNRESERVED_CALLS;
+    const name = "what maxFunctionConcurrency sets aside, with the 100 that Lambda wants left,";
+    add(LAMBDA, { name, least: calls, most: calls, stopsUpdate: true });
+  }
   return [...needs.values()];
+}
+
+/**
+ * Whether there is room for the network of a new stack: without it an update fails in its first minute.
+ *
+ * @param quota Undefined: the account says nothing of it, and has what accounts begin with.
+ */
+export function networkCheck(
+  region: string,
+  quota: Answer<number | undefined>,
+  networks: Answer<{ count: number; hasOwn: boolean }>,
+): Check {
+  const check = "quota";
+  if ("error" in networks) return unknown(check, `how many VPCs ${region} has`, networks.error);
+  const { count, hasOwn } = networks.value;
+  if (hasOwn) return { check, status: "ok", message: `The stack has its VPC; ${region} has ${count}.` };
+  if ("error" in quota) return unknown(check, `how many VPCs ${region} may have`, quota.error);
+  const most = quota.value ?? NETWORKS.usual;
+  if (count < most)
+    return { check, status: "ok", message: `${region} has ${count} of ${most} VPCs; a stack makes one.` };
+  const need = { service: "vpc", code: NETWORKS.code } as const;
+  return {
+    check,
+    status: "failed",
+    message: `${region} has ${count} VPCs, and may have ${most} (${NETWORKS.code}): a stack makes one more.`,
+    remedy: `Delete one, or take another region; or ask for more: ${increase(need, region, count + 1)}`,
+    stopsUpdate: true,
+  };
 }
 
 /** @param quota In the unit of the need; undefined: the account has no such quota. */
@@ -113,6 +152,7 @@ export function quotaCheck(need: QuotaNeed, region: string, quota: Answer<number
       status: "failed",
       message: `${title} is ${has} ${need.unit}: ${each}; ${mostText(need.users, most)}`,
       remedy: increase(need, region, most),
+      ...(short.some(({ stopsUpdate }) => stopsUpdate) && { stopsUpdate: true }),
     };
   }
   if (most > has)
@@ -129,7 +169,11 @@ function mostText(users: readonly QuotaUser[], most: number): string {
   return `all that the settings allow is ${most} (${users.map(({ name, most: own }) => `${name}: ${own}`).join(", ")}).`;
 }
 
-function increase({ service, code }: QuotaNeed, region: string, most: number): string {
+function increase(
+  { service, code }: { service: string; code: string | undefined },
+  region: string,
+  most: number,
+): string {
   return (
     `aws service-quotas request-service-quota-increase --service-code ${service} --quota-code ${code} ` +
     `--desired-value ${most} --region ${region}`

@@ -30,12 +30,14 @@ describe("spotter doctor", { timeout: 20_000 }, () => {
     expect(code).toBe(0);
     expect(told).toContain("Account 123456789012, as arn:aws:iam::123456789012:user/ada.");
     expect(told).toContain("L4:1 (g6.xlarge) is offered in eu-central-1a, eu-central-1b.");
-    expect(told).toContain("11 checks: 0 failed, 0 with a warning.");
+    expect(told).toContain("12 checks: 0 failed, 0 with a warning.");
     expect(aws.calls.filter(({ operation }) => !/^(Get|Describe)/.test(operation))).toEqual([]);
     const quotas = aws.calls.filter(({ operation }) => operation === "GetServiceQuota");
     expect(
       quotas.map(({ input }) => `${String(input["ServiceCode"])} ${String(input["QuotaCode"])}`).sort(),
-    ).toEqual([...["ec2 L-3819A6DF", "ec2 L-DB2E81BA", "fargate L-3032A538", "lambda L-B99A9384"]]);
+    ).toEqual([
+      ...["ec2 L-3819A6DF", "ec2 L-DB2E81BA", "fargate L-3032A538", "lambda L-B99A9384", "vpc L-F678F1CE"],
+    ]);
     expect(new Set(calls().map(([first, second]) => `${first} ${second}`))).toEqual(
       new Set(["config --json", "version undefined", "whoami --json", "stack ls"]),
     );
@@ -77,7 +79,7 @@ describe("spotter doctor", { timeout: 20_000 }, () => {
     const { code, bad } = await doctor(folder);
     expect(code).toBe(0);
     expect(bad.map(({ check, remedy }) => [check, remedy])).toEqual([
-      ...Array.from({ length: 4 }, () => ["quota", "The credentials need servicequotas:GetServiceQuota."]),
+      ...Array.from({ length: 5 }, () => ["quota", "The credentials need servicequotas:GetServiceQuota."]),
       ["offers", "The credentials need ec2:DescribeInstanceTypeOfferings."],
       ["stack", "The credentials need tag:GetResources."],
     ]);

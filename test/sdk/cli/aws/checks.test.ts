@@ -10,7 +10,7 @@ import {
   stackCheck,
 } from "../../../../sdk/cli/aws/checks.ts";
 import type { StackPlan } from "../../../../sdk/cli/aws/plan.ts";
-import { quotaCheck, quotaNeeds } from "../../../../sdk/cli/aws/quotas.ts";
+import { networkCheck, quotaCheck, quotaNeeds } from "../../../../sdk/cli/aws/quotas.ts";
 import { SpotterError } from "../../../../sdk/schema/errors.ts";
 import { PLAN } from "../../../fakes/pulumi.ts";
 
@@ -80,6 +80,35 @@ describe("the quotas that a stack meets", () => {
     expect(quotaCheck(need, REGION, { value: 8 })).toMatchObject({ status: "ok" });
     expect(quotaCheck(need, REGION, { value: undefined })).toMatchObject({ status: "warning" });
     expect(quotaCheck(need, REGION, denied)).toMatchObject({ status: "warning", remedy: "ask your admin" });
+  });
+
+  it("stop an update that sets more calls aside than the account has", () => {
+    const need = quotaNeeds(plan({ reservedCalls: 65 })).find(({ service }) => service === "lambda");
+    const of = (value: number) => need && quotaCheck(need, REGION, { value });
+    expect(of(165)).toMatchObject({ status: "warning" });
+    expect(of(164)).toMatchObject({
+      status: "failed",
+      message: expect.stringContaining("maxFunctionConcurrency") as string,
+      stopsUpdate: true,
+    });
+  });
+
+  it("stop an update that has no room for its network, and not one whose network is there", () => {
+    const of = (count: number, hasOwn: boolean, value?: number) =>
+      networkCheck(REGION, { value }, { value: { count, hasOwn } });
+    expect([of(4, false), of(5, true), of(5, false, 6)].map(({ status }) => status)).toEqual(
+      Array(3).fill("ok"),
+    );
+    expect(of(5, false)).toMatchObject({
+      status: "failed",
+      message: "eu-central-1 has 5 VPCs, and may have 5 (L-F678F1CE): a stack makes one more.",
+      remedy: expect.stringContaining(
+        "--service-code vpc --quota-code L-F678F1CE --desired-value 6",
+      ) as string,
+      stopsUpdate: true,
+    });
+    expect(networkCheck(REGION, denied, { value: { count: 1, hasOwn: false } }).status).toBe("warning");
+    expect(networkCheck(REGION, { value: 5 }, denied).status).toBe("warning");
   });
 
   it("do not stop an update: pools begin empty", () => {
