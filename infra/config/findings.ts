@@ -68,8 +68,9 @@ function findingsOf(issue: z.core.$ZodIssue): Finding[] {
   if (issue.code === "unrecognized_keys") return issue.keys.map(unknownSetting);
   const path = issue.path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`));
   const where = path.join("").replace(/^\./, "");
-  const name = String(issue.path[0]);
-  const said = { path: where, remedy: setting(name) };
+  const isTwice = issue.code === "custom" && issue.params?.["isTwice"] === true;
+  const remedy = isTwice ? `pulumi config rm --path 'spotter:${where}'` : setting(where);
+  const said = { path: where, remedy };
   if (issue.code !== "invalid_value") return [{ ...said, message: `${issue.message}${got(issue.input)}` }];
   const known = issue.values.map(String);
   const near = typeof issue.input === "string" ? nearest(issue.input, known) : undefined;

@@ -50,7 +50,12 @@ function eachOnce(texts: string[], context: z.RefinementCtx): void {
   const names = texts.map((text) => splitClass(text).name);
   for (const [index, name] of names.entries())
     if (names.indexOf(name) !== index)
-      context.addIssue({ code: "custom", path: [index], message: `${name} is there twice` });
+      context.addIssue({
+        code: "custom",
+        path: [index],
+        message: `${name} is there twice`,
+        params: { isTwice: true },
+      });
 }
 
 /**
@@ -124,6 +129,8 @@ export const SETTINGS = z.strictObject({
   domain: z
     .string()
     .regex(/^$|^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/, "must be a name such as gym.example.com")
+    // Certificates take 64 letters, and the load balancer's is of `origin.` and this.
+    .max(57, "may have 57 letters at most")
     .default("")
     .meta({
       type: "string",
@@ -150,7 +157,7 @@ export const SETTINGS = z.strictObject({
   }),
   budgetEmail: z
     .string()
-    .regex(/^$|^[^@\s]+@[^@\s]+\.[^@\s]+$/, "must be an address such as me@example.com")
+    .regex(/^$|^[^@\s]{1,64}@[^@\s]{1,190}\.[^@\s]{1,60}$/, "must be an address such as me@example.com")
     .default("")
     .meta({
       type: "string",
