@@ -6,6 +6,7 @@ import { writeGguf } from "./write-gguf.ts";
 
 /** The shape of SmolLM2-135M. */
 export const LLAMA_135M: LlamaConfig = {
+  family: "llama",
   vocabularySize: 49152,
   hiddenSize: 576,
   layers: 30,

@@ -8,6 +8,7 @@ import { trainTokenizer, VOCABULARY_SIZE } from "./tokenizer.ts";
 
 /** 0.95 million parameters. */
 export const shape: LlamaConfig = {
+  family: "llama",
   vocabularySize: VOCABULARY_SIZE,
   hiddenSize: 128,
   layers: 4,

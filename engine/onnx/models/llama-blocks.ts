@@ -1,15 +1,20 @@
 import * as diff from "../graph/diff/index.ts";
+import { product } from "../graph/dim.ts";
 import type { Tape } from "../graph/tape.ts";
 import type { Value } from "../graph/value.ts";
+import { FAMILIES } from "./families.ts";
 import type { LlamaConfig } from "./llama-config.ts";
 import {
   EMBEDDING,
   FINAL_NORM,
   HEAD,
   PROJECTION_GROUPS,
+  biasName,
   groupName,
+  headNormName,
   layerName,
   projectionRows,
+  type HeadNorm,
   type ProjectionGroup,
 } from "./llama-parameters.ts";
 import { loraAName, loraBName } from "./lora.ts";
@@ -40,7 +45,7 @@ export interface BlockHooks {
 }
 
 /**
- * The blocks of a Llama over flattened rows.
+ * The blocks of a Llama, or of a family that grew from it, over flattened rows.
  *
  * @param ids int64 [N]
  * @returns the selected rows of [N, D], before the final norm
@@ -53,6 +58,7 @@ export function llamaBlocks(
   { attend, select }: BlockHooks,
 ): Value {
   const { normEpsilon } = config;
+  const { headNorm } = FAMILIES[config.family];
   let x = diff.embedding(tape, weights.get(EMBEDDING), ids);
   for (let layer = 0; layer < config.layers; layer++) {
     const norm = (name: string): Value =>
@@ -62,7 +68,8 @@ export function llamaBlocks(
     // The residual is what the product is added to, in one kernel.
     const onto = (residual: Value, group: "o" | "down", input: Value): Value =>
       only(project(tape, config, weights, { layer, group, input, residual })[0]);
-    let attended = attend(layer, into("qkv", norm("input_layernorm")));
+    const projected = into("qkv", norm("input_layernorm"));
+    let attended = attend(layer, headNorm ? normHeads(tape, config, weights, layer, projected) : projected);
     if (layer === config.layers - 1) [x, attended] = [select(x), select(attended)];
     x = onto(x, "o", attended);
     const [gate, up] = parts(tape, config, "gateUp", into("gateUp", norm("post_attention_layernorm")));
@@ -88,6 +95,26 @@ export function parts(tape: Tape, config: LlamaConfig, group: ProjectionGroup, p
   return projected.length === sizes.length ? projected : diff.split(tape, only(projected[0]), sizes);
 }
 
+/** Query, key and value, with the heads of query and key normed one by one. */
+function normHeads(
+  tape: Tape,
+  config: LlamaConfig,
+  weights: GraphWeights,
+  layer: number,
+  projected: Value[],
+): Value[] {
+  const [query, key, value] = parts(tape, config, "qkv", projected);
+  const norm = (x: Value, name: HeadNorm): Value => {
+    const heads = diff.reshape(tape, x, [
+      product([x.shape[0] ?? 1, Number(x.shape[1]) / config.headSize]),
+      config.headSize,
+    ]);
+    const weight = weights.get(headNormName(layer, name));
+    return diff.reshape(tape, diff.rmsNorm(tape, heads, weight, config.normEpsilon), x.shape);
+  };
+  return [norm(only(query), "q_norm"), norm(only(key), "k_norm"), only(value)];
+}
+
 interface Projection {
   layer: number;
   group: ProjectionGroup;
@@ -104,7 +131,9 @@ function project(
   { layer, group, input: x, residual }: Projection,
 ): Value[] {
   const { adapter } = weights;
-  const base = diff.linear(tape, x, weights.get(groupName(layer, group)), residual);
+  const hasBias = group === "qkv" && FAMILIES[config.family].projectionBias;
+  const onto = hasBias ? weights.get(biasName(layer)) : residual;
+  const base = diff.linear(tape, x, weights.get(groupName(layer, group)), onto);
   const targets = adapter?.targetsOf(group) ?? [];
   if (adapter === undefined || targets.length === 0) return [base];
   const reduced = diff.linear(tape, x, weights.get(loraAName(layer, group)));

@@ -1,11 +1,14 @@
 import { join } from "node:path";
 import * as z from "zod/mini";
-import { describeIssue } from "../../../sdk/schema/describe-issue.ts";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import { readModelText } from "../weights/model-file.ts";
+import { corrupt, corruptKeys, unsupported } from "./config-errors.ts";
+import { FAMILIES, familyOf, type ModelFamily } from "./families.ts";
+import { parseRopeScaling, ropeSchema, toHfRopeScaling, type RopeScaling } from "./rope-scaling.ts";
 
-/** A Llama the embedded engine can run, in its own words. */
+/** A Llama, or a model of a family that grew from it, that the embedded engine can run, in its own words. */
 export interface LlamaConfig {
+  family: ModelFamily;
   vocabularySize: number;
   hiddenSize: number;
   layers: number;
@@ -17,6 +20,8 @@ export interface LlamaConfig {
   maxPositions: number;
   normEpsilon: number;
   ropeTheta: number;
+  /** Absent: positions are not stretched. */
+  ropeScaling?: RopeScaling;
   /** The output embedding is the input embedding. */
   tiedEmbeddings: boolean;
 }
@@ -34,21 +39,18 @@ const hfConfig = z.object({
   num_key_value_heads: z.nullish(sizeUpTo(1_024)),
   head_dim: z.nullish(sizeUpTo(1_024)),
   intermediate_size: sizeUpTo(2 ** 18),
-  max_position_embeddings: z._default(sizeUpTo(2 ** 20), 2048),
+  max_position_embeddings: z.optional(sizeUpTo(2 ** 20)),
   rms_norm_eps: z._default(z.number().check(z.positive()), 1e-6),
   rope_theta: z.nullish(z.number().check(z.positive())),
-  rope_scaling: z.nullish(z.looseObject({})),
-  rope_parameters: z.nullish(
-    z.looseObject({
-      rope_theta: z.optional(z.number().check(z.positive())),
-      rope_type: z.optional(z.string()),
-    }),
-  ),
+  rope_scaling: z.nullish(ropeSchema),
+  rope_parameters: z.nullish(ropeSchema),
   tie_word_embeddings: z._default(z.boolean(), false),
   hidden_act: z._default(z.string(), "silu"),
   attention_bias: z._default(z.boolean(), false),
   mlp_bias: z._default(z.boolean(), false),
   rope_interleaved: z._default(z.boolean(), false),
+  use_sliding_window: z._default(z.boolean(), false),
+  layer_types: z.nullish(z.array(z.string())),
   quantization_config: z.nullish(z.unknown()),
 });
 
@@ -82,38 +84,40 @@ export async function loadLlamaConfig(modelDir: string): Promise<LlamaConfig> {
 /** As {@link loadLlamaConfig}, from parsed JSON; `file` is what errors name. */
 export function parseLlamaConfig(json: unknown, file = "config.json"): LlamaConfig {
   const modelType = z.safeParse(z.looseObject({ model_type: z.string() }), json);
-  if (modelType.success && modelType.data.model_type !== "llama") {
-    throw unsupported(file, "model_type", `is ${JSON.stringify(modelType.data.model_type)}, not "llama"`);
-  }
+  const family = modelType.success ? knownFamily(modelType.data.model_type, file) : "llama";
   const parsed = z.safeParse(hfConfig, json, { reportInput: true });
-  if (!parsed.success) {
-    const findings = parsed.error.issues
-      .flatMap((issue) => describeIssue(issue, () => []))
-      .map(({ path, message }) => `${path || "(top level)"}: ${message}`);
-    throw corrupt(file, findings.join("; "));
-  }
+  if (!parsed.success) throw corruptKeys(file, parsed.error);
   const hf = parsed.data;
-  refuseUnknownArithmetic(hf, file);
-  const headSize = hf.head_dim ?? hf.hidden_size / hf.num_attention_heads;
-  const keyValueHeads = hf.num_key_value_heads ?? hf.num_attention_heads;
+  refuseUnknownArithmetic(hf, family, file);
+  const traits = FAMILIES[family];
+  const heads = hf.num_attention_heads;
+  const headSize = hf.head_dim ?? traits.headSize ?? hf.hidden_size / heads;
+  const keyValueHeads =
+    (hf.num_key_value_heads === undefined ? traits.keyValueHeads : hf.num_key_value_heads) ?? heads;
+  // Where a file has both, the older key counts, as in Transformers.
+  const ropeKey = hf.rope_scaling ? "rope_scaling" : "rope_parameters";
+  const rope = hf[ropeKey];
+  const ropeScaling = rope ? parseRopeScaling(rope, ropeKey, file) : undefined;
   // The attention kernel of decoding takes no other.
   if (headSize % 16 !== 0) {
     throw unsupported(file, "head_dim", `comes out as ${headSize}, and must be a multiple of 16`);
   }
-  if (hf.num_attention_heads % keyValueHeads !== 0) {
+  if (heads % keyValueHeads !== 0) {
     throw unsupported(file, "num_key_value_heads", `does not divide num_attention_heads`);
   }
   return {
+    family,
     vocabularySize: hf.vocab_size,
     hiddenSize: hf.hidden_size,
     layers: hf.num_hidden_layers,
-    heads: hf.num_attention_heads,
+    heads,
     keyValueHeads,
     headSize,
     feedForwardSize: hf.intermediate_size,
-    maxPositions: hf.max_position_embeddings,
+    maxPositions: hf.max_position_embeddings ?? traits.maxPositions,
     normEpsilon: hf.rms_norm_eps,
-    ropeTheta: hf.rope_parameters?.rope_theta ?? hf.rope_theta ?? 10_000,
+    ropeTheta: rope?.rope_theta ?? hf.rope_parameters?.rope_theta ?? hf.rope_theta ?? 10_000,
+    ...(ropeScaling === undefined ? {} : { ropeScaling }),
     tiedEmbeddings: hf.tie_word_embeddings,
   };
 }
@@ -121,8 +125,8 @@ export function parseLlamaConfig(json: unknown, file = "config.json"): LlamaConf
 /** The `config.json` Transformers reads the same model from. */
 export function toHfConfig(config: LlamaConfig): Record<string, unknown> {
   return {
-    architectures: ["LlamaForCausalLM"],
-    model_type: "llama",
+    architectures: [FAMILIES[config.family].architecture],
+    model_type: config.family,
     vocab_size: config.vocabularySize,
     hidden_size: config.hiddenSize,
     num_hidden_layers: config.layers,
@@ -133,38 +137,37 @@ export function toHfConfig(config: LlamaConfig): Record<string, unknown> {
     max_position_embeddings: config.maxPositions,
     rms_norm_eps: config.normEpsilon,
     rope_theta: config.ropeTheta,
-    rope_scaling: null,
+    rope_scaling: toHfRopeScaling(config.ropeScaling),
     tie_word_embeddings: config.tiedEmbeddings,
     hidden_act: "silu",
-    attention_bias: false,
-    mlp_bias: false,
+    ...(config.family === "qwen2" ? {} : { attention_bias: false }),
+    ...(config.family === "llama" ? { mlp_bias: false } : { use_sliding_window: false }),
   };
 }
 
+/** @throws SpotterError `model_unsupported` for any other than {@link FAMILIES}. */
+function knownFamily(modelType: string, file: string): ModelFamily {
+  const family = familyOf(modelType);
+  if (family !== undefined) return family;
+  const known = Object.keys(FAMILIES).join(", ");
+  const why = /moe|mixtral/i.test(modelType) ? ", a mixture of experts" : "";
+  throw unsupported(file, "model_type", `is ${JSON.stringify(modelType)}${why}, and none of ${known}`);
+}
+
 /** A key that changes the arithmetic and is not implemented must stop us: ignoring it gives wrong text. */
-function refuseUnknownArithmetic(hf: HfConfig, file: string): void {
-  if (hf.hidden_act !== "silu") throw unsupported(file, "hidden_act", `is ${JSON.stringify(hf.hidden_act)}`);
-  if (hf.attention_bias) throw unsupported(file, "attention_bias", "is true");
+function refuseUnknownArithmetic(hf: HfConfig, family: ModelFamily, file: string): void {
+  if (hf.hidden_act !== "silu") {
+    throw unsupported(file, "hidden_act", `is ${JSON.stringify(hf.hidden_act)}, not "silu"`);
+  }
+  // Qwen2 has its biases whatever this key says; elsewhere it asks for one on o_proj as well.
+  if (hf.attention_bias && family !== "qwen2") throw unsupported(file, "attention_bias", "is true");
   if (hf.mlp_bias) throw unsupported(file, "mlp_bias", "is true");
   if (hf.rope_interleaved) throw unsupported(file, "rope_interleaved", "is true");
+  // Without this key, a `sliding_window` that Qwen's files have is not used.
+  if (hf.use_sliding_window) throw unsupported(file, "use_sliding_window", "is true");
+  const layerType = hf.layer_types?.find((type) => type !== "full_attention");
+  if (layerType !== undefined) {
+    throw unsupported(file, "layer_types", `has ${JSON.stringify(layerType)}, not only "full_attention"`);
+  }
   if (hf.quantization_config) throw unsupported(file, "quantization_config", "is set");
-  const scaling = hf.rope_scaling?.rope_type ?? hf.rope_scaling?.type ?? "default";
-  if (scaling !== "default") throw unsupported(file, "rope_scaling", `is of type ${JSON.stringify(scaling)}`);
-  const type = hf.rope_parameters?.rope_type ?? "default";
-  if (type !== "default") throw unsupported(file, "rope_parameters.rope_type", `is ${JSON.stringify(type)}`);
-}
-
-function unsupported(file: string, key: string, what: string): SpotterError {
-  return new SpotterError("model_unsupported", `The embedded engine cannot run this model: ${key} ${what}.`, {
-    where: `${file}: ${key}`,
-    hint: "Use a Llama model (SmolLM, TinyLlama, Llama 2), or a GPU engine for this one.",
-  });
-}
-
-function corrupt(file: string, what: string, cause?: unknown): SpotterError {
-  return new SpotterError("model_corrupt", `${file}: ${what}.`, {
-    where: file,
-    hint: "Download the model again.",
-    cause,
-  });
 }

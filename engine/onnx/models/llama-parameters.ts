@@ -1,3 +1,4 @@
+import { FAMILIES } from "./families.ts";
 import type { LlamaConfig } from "./llama-config.ts";
 
 /** A tensor on disk that is some rows of a tensor in memory. */
@@ -26,18 +27,25 @@ export type ProjectionGroup = keyof typeof PROJECTION_GROUPS;
 export type Projection = (typeof PROJECTION_GROUPS)[ProjectionGroup][number];
 export const PROJECTIONS: readonly Projection[] = Object.values(PROJECTION_GROUPS).flat();
 
+const HEAD_NORMS = ["q_norm", "k_norm"] as const;
+/** An RMS norm that all heads of query or of key share. */
+export type HeadNorm = (typeof HEAD_NORMS)[number];
+
 export const EMBEDDING = "model.embed_tokens.weight";
 export const FINAL_NORM = "model.norm.weight";
 export const HEAD = "lm_head.weight";
 
 /** Every tensor of a model, in the order of the forward pass. */
 export function llamaParameters(config: LlamaConfig): ParameterSpec[] {
-  const { vocabularySize, hiddenSize } = config;
+  const { vocabularySize, hiddenSize, headSize } = config;
+  const { projectionBias, headNorm } = FAMILIES[config.family];
   const specs = [single(EMBEDDING, [vocabularySize, hiddenSize])];
   for (let layer = 0; layer < config.layers; layer++) {
     specs.push(
       single(layerName(layer, "input_layernorm.weight"), [hiddenSize]),
       projectionSpec(config, layer, "qkv"),
+      ...(projectionBias ? [biasSpec(config, layer)] : []),
+      ...(headNorm ? HEAD_NORMS.map((norm) => single(headNormName(layer, norm), [headSize])) : []),
       projectionSpec(config, layer, "o"),
       single(layerName(layer, "post_attention_layernorm.weight"), [hiddenSize]),
       projectionSpec(config, layer, "gateUp"),
@@ -61,6 +69,15 @@ export function modulePath(module: string): string {
 /** Name in memory of a group's matrix. */
 export function groupName(layer: number, group: ProjectionGroup): string {
   return layerName(layer, `${modulePath(GROUP_MODULE[group])}.weight`);
+}
+
+/** Name in memory of the biases of query, key and value, in one. */
+export function biasName(layer: number): string {
+  return layerName(layer, `self_attn.${GROUP_MODULE.qkv}.bias`);
+}
+
+export function headNormName(layer: number, norm: HeadNorm): string {
+  return layerName(layer, `self_attn.${norm}.weight`);
 }
 
 /** Rows a projection gives. */
@@ -100,4 +117,12 @@ function projectionSpec(config: LlamaConfig, layer: number, group: ProjectionGro
   }));
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);
   return { name: groupName(layer, group), shape: [rows, groupInput(config, group)], parts };
+}
+
+function biasSpec(config: LlamaConfig, layer: number): ParameterSpec {
+  const parts = PROJECTION_GROUPS.qkv.map((projection) => ({
+    name: layerName(layer, `${modulePath(projection)}.bias`),
+    rows: projectionRows(config, projection),
+  }));
+  return { name: biasName(layer), shape: [parts.reduce((sum, part) => sum + part.rows, 0)], parts };
 }

@@ -11,7 +11,7 @@ const EMBEDDING_DEVIATION = 0.02;
 
 /**
  * A policy to pretrain: embeddings normal with deviation 0.02, linear layers 1/sqrt(inputs), those that write
- * into the residual stream another 1/sqrt(2 layers) smaller (GPT-2's rule), norms 1. Equal seeds, equal bits.
+ * into the residual stream another 1/sqrt(2 layers) smaller (GPT-2's rule), norms 1, biases 0. Equal seeds, equal bits.
  */
 export function randomPolicy(config: LlamaConfig, seed: number): Policy {
   const policy = new Policy(config);
@@ -19,7 +19,7 @@ export function randomPolicy(config: LlamaConfig, seed: number): Policy {
   for (const { name, shape, data } of policy.parameters) {
     const inputs = shape[1];
     if (inputs === undefined) {
-      data.fill(1);
+      data.fill(name.endsWith(".bias") ? 0 : 1);
       continue;
     }
     const embedding = name === EMBEDDING || name === HEAD;

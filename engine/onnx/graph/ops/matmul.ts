@@ -23,11 +23,12 @@ export function matMul(graph: Graph, a: Value, b: Value, options: MatMulOptions 
   })[0];
 }
 
-/** `alpha * a b + c` of matrices, in one kernel: what accumulates costs no pass of its own. */
+/** `alpha * a b + c` of matrices, `c` perhaps one row for all, in one kernel: what accumulates costs no pass of its own. */
 export function gemm(graph: Graph, a: Value, b: Value, c: Value, options: MatMulOptions = {}): Value {
   const { transA = false, transB = false, alpha = 1 } = options;
   const shape = productShape(a, b, transA, transB);
-  if (shape.length !== 2 || !sameShape(shape, c.shape)) {
+  const fits = sameShape(shape, c.shape) || sameShape(shape.slice(1), c.shape);
+  if (shape.length !== 2 || !fits) {
     throw new RangeError(`Gemm gives [${shape.join()}], and is to be added to [${c.shape.join()}]`);
   }
   return graph.add({

@@ -42,6 +42,7 @@ const smolLm = {
 describe("config.json", () => {
   it("of SmolLM2-135M is read", () => {
     expect(parseLlamaConfig(smolLm)).toEqual({
+      family: "llama",
       vocabularySize: 49152,
       hiddenSize: 576,
       layers: 30,
@@ -70,16 +71,19 @@ describe("config.json", () => {
   });
 
   it.each([
-    [{ model_type: "qwen2" }, "model_type"],
+    [{ model_type: "mistral" }, "model_type"],
     [{ hidden_act: "gelu" }, "hidden_act"],
     [{ attention_bias: true }, "attention_bias"],
     [{ mlp_bias: true }, "mlp_bias"],
-    [{ rope_scaling: { rope_type: "llama3", factor: 8 } }, "rope_scaling"],
-    [{ rope_scaling: { type: "linear", factor: 2 } }, "rope_scaling"],
+    [{ rope_scaling: { type: "linear", factor: 2 } }, "rope_scaling.type"],
+    [{ rope_scaling: { rope_type: "dynamic", factor: 2 } }, "rope_scaling.rope_type"],
+    [{ rope_parameters: { partial_rotary_factor: 0.5 } }, "rope_parameters.partial_rotary_factor"],
     [{ rope_parameters: { rope_type: "yarn" } }, "rope_parameters.rope_type"],
     [{ rope_interleaved: true }, "rope_interleaved"],
     [{ head_dim: 40 }, "head_dim"],
     [{ num_key_value_heads: 2 }, "num_key_value_heads"],
+    [{ use_sliding_window: true }, "use_sliding_window"],
+    [{ layer_types: ["full_attention", "sliding_attention"] }, "layer_types"],
     [{ quantization_config: { quant_method: "gptq" } }, "quantization_config"],
   ])("%j is refused by its key", async (change, key) => {
     await expectError(

@@ -2,6 +2,7 @@ import type { LlamaConfig } from "../../../../engine/onnx/models/llama-config.ts
 
 /** Small enough for a test to train in milliseconds, with grouped heads and two layers. */
 export const tinyConfig: LlamaConfig = {
+  family: "llama",
   vocabularySize: 40,
   hiddenSize: 32,
   layers: 2,

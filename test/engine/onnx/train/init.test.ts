@@ -22,6 +22,11 @@ describe("random weights", () => {
     expect(parameters.get("model.norm.weight").data.every((weight) => weight === 1)).toBe(true);
   });
 
+  it("have no bias yet", () => {
+    const { parameters } = randomPolicy({ ...config, family: "qwen2" }, 1);
+    expect(parameters.get("model.layers.0.self_attn.qkv_proj.bias").data).toEqual(new Float32Array(128));
+  });
+
   it("are a function of the seed", () => {
     const first = (seed: number): number[] => [
       ...randomPolicy(tinyConfig, seed).parameters.get("model.embed_tokens.weight").data.subarray(0, 8),

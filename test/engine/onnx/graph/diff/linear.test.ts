@@ -15,6 +15,11 @@ describe("gradients of linear", () => {
       linear(tape, value(v, "x"), value(v, "w"), value(v, "base"), 0.5),
     ));
 
+  it("with a bias for all rows", () =>
+    checkGradient(sizes, { x, w, bias: { shape: [3] } }, (tape, v) =>
+      linear(tape, value(v, "x"), value(v, "w"), value(v, "bias")),
+    ));
+
   it("accumulates where input and weight are used again", () =>
     checkGradient(sizes, { x, w }, (tape, v) => {
       const once = linear(tape, value(v, "x"), value(v, "w"));
