@@ -7,7 +7,7 @@ import { nearestName } from "../../../schema/nearest-name.ts";
 import type { TrainConfigParams } from "../../../train-config.ts";
 import type { EnvironmentConfig, EvalEnvironmentConfig, RlConfig } from "../rules/configs.ts";
 import { embeddedFindings } from "./classify.ts";
-import { aboutOf, adapterOf, Notes, stepsOf, windowOf, type EmbeddedPlan } from "./plan.ts";
+import { aboutOf, adapterOf, Notes, stepsOf, tellSlurm, windowOf, type EmbeddedPlan } from "./plan.ts";
 
 /** Turns of an episode at most where nothing says how many: an environment ends it before. */
 const MAX_TURNS = 64;
@@ -41,6 +41,7 @@ function paramsOf(config: RlConfig, notes: Notes, cwd: string): TrainConfigParam
   const group = groupOf(config, notes);
   const sampling = samplingOf(config, notes);
   refuseOthers(config, notes);
+  tellSlurm(notes, config.slurm);
   const { environments, evalEnvironments } = environmentsOf(config, notes, cwd);
   const held = orchestrator.eval?.env ?? [];
   const evalEvery = held.length > 0 ? intervalOf(held, notes) : null;

@@ -4,7 +4,7 @@ import { recipes } from "../../../recipe.ts";
 import type { TrainConfigParams } from "../../../train-config.ts";
 import type { SftConfig } from "../rules/configs.ts";
 import { embeddedFindings } from "./classify.ts";
-import { aboutOf, adapterOf, Notes, stepsOf, windowOf, type EmbeddedPlan } from "./plan.ts";
+import { aboutOf, adapterOf, Notes, stepsOf, tellSlurm, windowOf, type EmbeddedPlan } from "./plan.ts";
 import { answersOf, type AnswerSource } from "./answer-rows.ts";
 
 type Data = SftConfig["data"];
@@ -30,6 +30,7 @@ async function paramsOf(config: SftConfig, notes: Notes, cwd: string): Promise<T
   const model = config.model.name;
   windowOf(notes, "data.seq_len", data.seq_len, model);
   const steps = stepsOf(notes, "", config);
+  tellSlurm(notes, config.slurm);
   const source = sourceOf(data, "data", notes, cwd);
   const held = val === null ? undefined : sourceOf(val.data, "val.data", notes, cwd);
   if (notes.hasErrors || source === undefined) return null;

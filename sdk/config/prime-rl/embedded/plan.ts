@@ -143,6 +143,12 @@ export function aboutOf(
   };
 }
 
+/** A cluster that was asked for is not used, and that is no surprise afterwards. */
+export function tellSlurm(notes: Notes, slurm: unknown): void {
+  if (slurm != null)
+    notes.tell("slurm", "The gym schedules instead of SLURM.", "Remove [slurm], or keep it for a GPU host.");
+}
+
 /** A window that the model has; what asks for more is lowered, and said. */
 export function windowOf(notes: Notes, path: string, asked: number, model: string): number {
   const window = modelWindow(model);

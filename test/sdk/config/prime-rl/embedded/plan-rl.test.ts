@@ -143,6 +143,14 @@ describe("planRl", () => {
     expect((await errorsOf(words)).join("\n")).toContain(message);
   });
 
+  it("trains without SLURM where it is asked for, and says so", async () => {
+    const { params, findings } = await plan([], `${BASE}[slurm]\njob_name = "a"\n`);
+    expect(params).not.toBeNull();
+    expect(findings).toContainEqual(
+      expect.objectContaining({ severity: "warning", message: "The gym schedules instead of SLURM." }),
+    );
+  });
+
   it("tells everything at once", async () => {
     const errors = await errorsOf(["--trainer.optim.type", "muon", "--orchestrator.group-size", "1"]);
     expect(errors.length).toBeGreaterThanOrEqual(2);

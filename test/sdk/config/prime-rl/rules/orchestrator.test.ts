@@ -70,6 +70,15 @@ describe("an orchestrator refuses", () => {
   });
 });
 
+describe("two environments of one id", () => {
+  it("need a name each, unique in their group", async () => {
+    const two = (names: string) => `[[train.env]]\nid = "a"\n${names}\n[[train.env]]\nid = "a"`;
+    expect(errorsOf(await orchestrator("", two("")))).toEqual(["train.env.1.name"]);
+    const named = await orchestrator('[eval]\n[[eval.env]]\nid = "a"', two('name = "first"'));
+    expect(errorsOf(named)).toEqual([]);
+  });
+});
+
 describe("an orchestrator completes", () => {
   it("environments from their group, and their requests", async () => {
     const toml = `
