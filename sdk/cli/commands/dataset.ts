@@ -139,17 +139,43 @@ function convert(context: CliContext): Command {
       [
         "spotter dataset convert train.csv.gz train.parquet",
         "spotter dataset convert hf:statworx/haiku haiku.jsonl --columns keywords,text",
+        "spotter dataset convert hf:openai/gsm8k train.jsonl --config main --to gsm8k",
       ],
       { in: SOURCE.source, out: "the new file: .jsonl or .parquet" },
     ),
-  ).action(async (source: string, target: string, options: SourceOptions) => {
-    const { writeRows } = await import("../../datasets/index.ts");
-    const dataset = datasetOf(source, options);
-    const path = resolve(target);
-    const rows = await writeRows(path, rowsOf(dataset), undefined);
-    if (options.json) return printJson(context, { rows, path });
-    print(context, `${rows} rows are in ${path}.`);
-  });
+  )
+    .option(
+      "--to <recipe>",
+      "rows of a project folder instead: sft, alpaca, conversations, rl, gsm8k or math",
+    )
+    .option("--input-column <name>", "with --to: the column with the question")
+    .option("--output-column <name>", "with --to: the column with the answer")
+    .action(async (source: string, target: string, options: ConvertOptions) => {
+      const { writeRows } = await import("../../datasets/index.ts");
+      const path = resolve(target);
+      const rows = await writeRows(path, await convertedRows(source, path, options), undefined);
+      if (options.json) return printJson(context, { rows, path });
+      print(context, `${rows} rows are in ${path}.`);
+    });
+}
+
+interface ConvertOptions extends SourceOptions {
+  to?: string;
+}
+
+/** The rows as they are, or as a recipe makes them. */
+async function convertedRows(
+  source: string,
+  path: string,
+  { to, inputColumn, outputColumn, ...options }: ConvertOptions,
+): Promise<AsyncIterable<Row>> {
+  if (to === undefined && inputColumn === undefined && outputColumn === undefined)
+    return rowsOf(datasetOf(source, options));
+  const { convertRows, checkConversion } =
+    await import("../../config/project-folder/convert/convert-rows.ts");
+  const params = { to, inputColumn, outputColumn };
+  checkConversion(params, path);
+  return convertRows(rowsOf(datasetOf(source, options)), params);
 }
 
 async function* rowsOf(dataset: Dataset): AsyncIterable<Row> {
