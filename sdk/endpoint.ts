@@ -38,7 +38,7 @@ export interface LaunchEndpointParams extends CallOptions {
    * What each replica runs on, where there is a choice: on AWS. One machine runs on what it has, and says so in the
    * endpoint's `notes`. Default: processors.
    */
-  hardware?: { gpu?: GpuClass; count?: number; spot?: boolean };
+  hardware?: { gpu?: GpuClass; fallbacks?: GpuClass[]; count?: number; spot?: boolean };
   /** It is stopped this long after its last launch, however busy it is. Default: never. */
   maxLifetimeMs?: number;
   /**

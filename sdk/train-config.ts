@@ -12,6 +12,7 @@ import { environmentsParam, toolsParam, type EnvironmentParams, type Tools } fro
 import type { Model } from "./model.ts";
 import type { Prepared } from "./prepare-run.ts";
 import type { Recipe } from "./recipe.ts";
+import { refusePython } from "./python-params.ts";
 import { type Rewards, rewardsParam } from "./rewards-params.ts";
 import { Run } from "./run.ts";
 import { type PackedDataset, uploadDataset, uploadUserCode } from "./upload.ts";
@@ -33,6 +34,11 @@ export interface TrainConfigParams {
   rewards?: Rewards;
   /** What the model may call before it answers; with `maxTurns` of the recipe above 1. */
   tools?: Tools;
+  /**
+   * Run rewards and tools that are Python (`rewards.py`, `tools.py`) beside the trainer. They are no more guarded than
+   * any program that you start: they reach files and the network. Default false: refused.
+   */
+  allowPython?: boolean;
   /** Train all weights, or a LoRA adapter. Default full. */
   adapter?: "full" | "lora" | { kind: "full" } | LoraParams;
   /** `continue` (default) keeps the optimizer, `weights` starts it fresh. Steps come on top either way. */
@@ -66,6 +72,8 @@ export interface TrainConfigParams {
 
 export interface HardwareParams {
   gpu?: GpuClass;
+  /** Taken in turn, each when there has been no room for ten minutes on the one before. */
+  fallbacks?: GpuClass[];
   /** GPUs, on one instance. Default 1. */
   count?: number;
   /** Default false. */
@@ -106,6 +114,7 @@ const configParams = z.strictObject({
   ),
   rewards: z.optional(rewardsParam),
   tools: z.optional(toolsParam),
+  allowPython: z.optional(z.boolean()),
   adapter: z.optional(z.union([z.enum(["full", "lora"]), adapterSpec])),
   startFrom: z.optional(
     z.union(
@@ -141,7 +150,7 @@ const configParams = z.strictObject({
 export class TrainConfig {
   readonly params: Readonly<TrainConfigParams>;
 
-  /** @throws SpotterError `invalid_input` or `unknown_key`, listing everything that is wrong. */
+  /** @throws SpotterError `invalid_input` or `unknown_key`, listing everything that is wrong; `python_not_allowed`. */
   constructor(params: TrainConfigParams) {
     parseWith(configParams, params, "TrainConfig");
     const { dataset, environments, recipe, rewards } = params;
@@ -162,6 +171,7 @@ export class TrainConfig {
         },
       );
     }
+    refusePython(params);
     this.params = { ...params };
   }
 
@@ -196,7 +206,7 @@ export class TrainConfig {
    * Uploads what the server lacks, queues the run and returns at once. The run goes on without this process.
    *
    * @throws SpotterError `dataset_empty`, `dataset_invalid`, `datasets_overlap`, `user_code_invalid`,
-   * `reward_missing`, `reward_failed`, `model_not_found`, `checkpoint_not_found`
+   * `reward_missing`, `reward_failed`, `python_missing`, `model_not_found`, `checkpoint_not_found`
    */
   async launch(options: CallOptions = {}): Promise<Run> {
     const client = clientOf(options);

@@ -1,4 +1,5 @@
 import type { Estimate, Price } from "../../sdk/schema/cost.ts";
+import { hardwareChoices } from "../../sdk/schema/hardware.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
 import { getRunSpec, RUNS, type RunDocument } from "../runs/records.ts";
@@ -13,6 +14,8 @@ const MAX_LOOKED_AT = 50;
 export async function estimateRun(control: Control, spec: RunSpec): Promise<Estimate> {
   const pricing = pricingOf(control);
   const price = pricing.priceOf(spec.hardware);
+  // Refused now, and not when there is no room on the first.
+  for (const choice of spec.hardware ? hardwareChoices(spec.hardware) : []) pricing.priceOf(choice);
   const measured = await measure(control, spec, price);
   return estimateCost(spec, { price, measured, notes: hardwareNotes(pricing, spec) });
 }

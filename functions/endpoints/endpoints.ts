@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Endpoint, LaunchEndpoint, UpdateEndpoint } from "../../sdk/schema/endpoint.ts";
+import { hardwareChoices } from "../../sdk/schema/hardware.ts";
 import { scalingOf, type ScalingSettings } from "../../sdk/schema/scaling.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import { getCheckpoint } from "../checkpoints/records.ts";
@@ -34,7 +35,8 @@ export async function accept(control: Control, id: string, asked: Launch): Promi
   const launch = { ...asked, model: await pinnedModel(control, asked.model) };
   if (launch.checkpoint !== undefined) await checkCheckpoint(control, launch, launch.checkpoint);
   // Refused here, and not by a replica that never comes, where nothing has this hardware.
-  pricingOf(control).priceOf(launch.hardware);
+  for (const choice of launch.hardware ? hardwareChoices(launch.hardware) : [])
+    pricingOf(control).priceOf(choice);
   const name = launch.name ?? defaultName(launch);
   await refuseAliasName(control, name);
   const document = await changeEndpoint(control, name, (current) => {

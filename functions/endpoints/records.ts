@@ -14,6 +14,8 @@ export interface EndpointDocument {
   launchId?: string;
   /** Revision of each replica in `endpoint.replicas`, by job id. */
   revisions: Record<string, number>;
+  /** Replicas for which there was no room, so that the next took other hardware. */
+  withoutRoom?: number;
   /** No replica is launched before this time. */
   retryAtMs?: number;
 }

@@ -1,5 +1,6 @@
 import type { Failure } from "../../sdk/schema/errors.ts";
 import { hasOutlived, limitFailure, limitReached } from "./limits.ts";
+import { isWantOfRoom, roomLoss } from "./platform-failure.ts";
 import { backoffMs, isWorthRetrying, lossOf, PREEMPTED, wasPreempted } from "./liveness.ts";
 import type { Action, Counts, JobView, Policy, WorkKey, WorkView } from "./views.ts";
 
@@ -36,6 +37,8 @@ function alive(work: WorkView, key: WorkKey, job: JobView, now: number, policy: 
   if (job.container.state === "waiting") {
     if (work.cancelAtMs !== undefined) return [finishCancelled(work, key, job, now)];
     if (work.pauseAtMs !== undefined) return [{ type: "pause", work: key, jobId: job.id }];
+    const noRoom = job.hasFallbacks ? roomLoss(job, now, policy) : undefined;
+    if (noRoom) return again(work, key, job, noRoom, now, policy);
     const waitingFor = job.container.reason;
     return work.kind === "eval" || work.waitingFor === waitingFor
       ? []
@@ -147,6 +150,7 @@ function again(
 /** What the platform takes for its own reasons says nothing about the work. */
 function countsAs(job: JobView, failure: Failure, now: number): Counts {
   if (failure.code === "preempted") return "preemption";
+  if (job.hasFallbacks && isWantOfRoom(failure)) return "no-room";
   const isGone = failure.code === "container_failed" || failure.code === "container_lost";
   return isGone && hasOutlived(job, now) ? "nothing" : "loss";
 }

@@ -1,5 +1,6 @@
 import type { Replica, ReplicaState } from "../../sdk/schema/endpoint.ts";
 import type { Failure } from "../../sdk/schema/errors.ts";
+import { hardwareChoice } from "../../sdk/schema/hardware.ts";
 import type { Control } from "../control.ts";
 import { lifetimeMs } from "../cost/lifetime.ts";
 import { pricingOf } from "../cost/pricing.ts";
@@ -14,12 +15,14 @@ import {
 import { serveJobId } from "../jobs/records.ts";
 import { nextReplicaState } from "../endpoints/replica-transitions.ts";
 import { intendJob } from "./effects-job.ts";
+import { isWantOfRoom } from "./platform-failure.ts";
 
 export async function addReplica(control: Control, name: string): Promise<void> {
   const before = await findEndpoint(control, name);
   if (before === undefined) return;
   const number = before.launches + 1;
-  const { revision, hardware, expiresAtMs } = before.endpoint;
+  const { revision, hardware: wanted, expiresAtMs } = before.endpoint;
+  const hardware = wanted && hardwareChoice(wanted, before.withoutRoom ?? 0);
   const price = pricingOf(control).priceOf(hardware);
   const maxLifetimeMs = lifetimeMs({
     longestMs: control.config.maxLifetimeMs,
@@ -105,7 +108,10 @@ export async function replicaLost(
     if (!current?.endpoint.replicas.some((replica) => replica.jobId === jobId)) return undefined;
     const document = afterLoss(without(current, jobId));
     const startFailures = document.endpoint.startFailures + 1;
-    return { ...document, retryAtMs, endpoint: { ...document.endpoint, startFailures, failure } };
+    // The next replica is tried on other hardware, where other hardware would do.
+    const withoutRoom = (document.withoutRoom ?? 0) + (isWantOfRoom(failure) ? 1 : 0);
+    const endpoint = { ...document.endpoint, startFailures, failure };
+    return { ...document, retryAtMs, withoutRoom, endpoint };
   });
 }
 

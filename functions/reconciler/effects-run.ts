@@ -1,5 +1,6 @@
 import type { Failure } from "../../sdk/schema/errors.ts";
 import type { RunEventBody } from "../../sdk/schema/event.ts";
+import { hardwareChoice } from "../../sdk/schema/hardware.ts";
 import type { Run } from "../../sdk/schema/run.ts";
 import { lastSoundCheckpoint } from "../checkpoints/sound.ts";
 import type { Control } from "../control.ts";
@@ -30,9 +31,10 @@ export async function beginRunAttempt(control: Control, key: WorkKey): Promise<v
   const { sound, damaged } = await lastSoundCheckpoint(control, key.id);
   const step = sound?.step ?? 0;
   const resume = sound && { resume: sound.id };
-  const { hardware } = await getRunSpec(control, key.id);
-  const price = pricingOf(control).priceOf(hardware);
   const before = await findRun(control, key.id);
+  const { hardware: wanted } = await getRunSpec(control, key.id);
+  const hardware = wanted && hardwareChoice(wanted, before?.withoutRoom ?? 0);
+  const price = pricingOf(control).priceOf(hardware);
   const maxLifetimeMs = before && lifetimeOf(control, before, price.hourlyUsd);
   await intendJob(control, {
     id: trainJobId(key.id, attempt),

@@ -108,5 +108,6 @@ async function jobView(control: Control, id: string): Promise<JobView> {
     container,
     spot: job?.hardware?.spot,
     maxLifetimeMs: job?.maxLifetimeMs,
+    hasFallbacks: job?.hardware?.fallbacks !== undefined,
   };
 }

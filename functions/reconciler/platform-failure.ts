@@ -4,6 +4,8 @@ import type { JobView, Policy } from "./views.ts";
 
 /** Time for room to be found. Groups of GPUs get their instances in minutes, or not today. */
 const ROOM_MS = 15 * 60_000;
+/** The same where another GPU would do. */
+const ROOM_ON_ONE_GPU_MS = 10 * 60_000;
 
 const HINTS = {
   no_capacity: "It is tried again. Other hardware, or none that is spot, may be had sooner.",
@@ -35,18 +37,23 @@ function failure(code: keyof typeof HINTS, message: string, logTail: string[]): 
   return { code, message, hint: HINTS[code], logTail };
 }
 
-/** Nobody waits for ever for a replica; a run may, in its queue. */
+/** Nobody waits for ever for a replica; a run may, in its queue, unless another GPU would do. */
 export function roomLoss(job: JobView, now: number, policy: Policy): Failure | undefined {
   const { container, createdAtMs, startedAtMs } = job;
   const isPlaced = container.state !== "waiting" && container.state !== "unknown";
   if (isPlaced || startedAtMs !== undefined || createdAtMs === undefined) return undefined;
   const waitedMs = now - Math.max(createdAtMs, policy.leasesFromMs);
-  if (waitedMs <= ROOM_MS) return undefined;
+  if (waitedMs <= (job.hasFallbacks ? ROOM_ON_ONE_GPU_MS : ROOM_MS)) return undefined;
   const { reason = "capacity", detail } = container.state === "waiting" ? container : {};
   return noRoom(
     reason,
     [`waited ${Math.round(waitedMs / 60_000)} minutes`, detail].filter(Boolean).join("; "),
   );
+}
+
+/** Whether other hardware may help. */
+export function isWantOfRoom({ code }: Pick<Failure, "code">): boolean {
+  return code === "no_capacity" || code === "cloud_quota_exceeded";
 }
 
 function noRoom(reason: ContainerReason, detail = "the platform does not say more"): Failure {

@@ -19,6 +19,8 @@ export interface JobView {
   spot?: boolean;
   /** Its home ends it after this long. */
   maxLifetimeMs?: number;
+  /** Other GPUs would do as well. */
+  hasFallbacks?: boolean;
 }
 
 /** What ends a run that would go on. */
@@ -138,7 +140,7 @@ export type Action =
   | { type: "stop-container"; jobId: string; graceMs: number };
 
 /** What the end of an attempt counts as, against the limit of its sort. */
-export type Counts = "loss" | "preemption" | "nothing";
+export type Counts = "loss" | "preemption" | "no-room" | "nothing";
 
 export interface WorkKey {
   kind: "train" | "eval";

@@ -17,6 +17,8 @@ export interface RunDocument {
   losses: number;
   /** Attempts whose spot container was taken back since the run last got to a new checkpoint. */
   preemptions?: number;
+  /** Attempts for which there was no room, so that the next took other hardware. */
+  withoutRoom?: number;
   /** The step that the current attempt began behind. */
   resumedAtStep?: number;
   /** What its containers cost and when they ran; see `spendOf`. */

@@ -39,6 +39,12 @@ function endpoint(changes: Partial<EndpointView> = {}): EndpointView {
   return { ...base, replicas: [replica()], ...changes };
 }
 
+/** A container that has waited for room for so long. */
+function noRoomFor(waitedMs: number, hasFallbacks: boolean): JobView {
+  const container = { state: "waiting", reason: "capacity" } as const;
+  return { ...job({ container, createdAtMs: NOW - waitedMs, hasFallbacks }), startedAtMs: undefined };
+}
+
 const types = (actions: { type: string }[]) => actions.map(({ type }) => type);
 
 describe("decideWork", () => {
@@ -82,6 +88,12 @@ describe("decideWork", () => {
       work({ waitingFor: "capacity", job: job({ container: { state: "waiting", reason: "capacity" } }) }),
       [],
     ],
+    [
+      "where another GPU would do it does not wait for ever",
+      work({ waitingFor: "capacity", job: noRoomFor(10 * 60_000 + 1, true) }),
+      ["requeue"],
+    ],
+    ["where none would it does", work({ waitingFor: "capacity", job: noRoomFor(60 * 60_000, false) }), []],
     [
       "an eval's waiting needs no note",
       work({ kind: "eval", job: job({ container: { state: "waiting", reason: "capacity" } }) }),
