@@ -47,12 +47,24 @@ export async function bootstrapKey(params: BootstrapKeyParams): Promise<Bootstra
       hint: "Its log group in CloudWatch has more. `spotter deploy` repairs a stack that is incomplete.",
     });
   }
-  const answer = parseWith(keyBootstrapAnswer, JSON.parse(text), `The answer of ${name}`, {
+  const answer = parseWith(keyBootstrapAnswer, dataOf(text, name), `The answer of ${name}`, {
     code: "internal",
     hint: "The stack is of another version: `spotter deploy` updates it.",
   });
   if ("error" in answer) throw SpotterError.fromBody(answer, 409);
   return answer;
+}
+
+/** Of what is no JSON nothing is repeated: a key may be in it. */
+function dataOf(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new SpotterError("internal", `The function ${name} answered something that is no JSON.`, {
+      where: name,
+      hint: "Its log group in CloudWatch has more. `spotter deploy` repairs a stack that is incomplete.",
+    });
+  }
 }
 
 async function functionOf(stack: string, options: AwsOptions): Promise<string> {

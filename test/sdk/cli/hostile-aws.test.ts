@@ -66,6 +66,20 @@ it.each([
   expect([code, text]).toEqual([1, expect.stringContaining(remedy) as string]);
 });
 
+it.each(["", `{"key":"${SECRET}`, `{"key":"${SECRET}"}`, "null"])(
+  "says that a stack's function answered %j, and repeats no key",
+  async (answer) => {
+    const arn = "arn:aws:lambda:eu-central-1:1:function:spotter-dev-key-bootstrap";
+    const aws = await startAwsAccount({
+      resources: [{ arn, tags: { "spotter:stack": "dev" } }],
+      services: { lambda: { Invoke: () => ({ StatusCode: 200, Payload: Buffer.from(answer) }) } },
+    });
+    stubAws(aws.endpoint);
+    const { code, text } = await told([...LINES.key, "--region", "eu-central-1"]);
+    expect([code, text]).toEqual([1, expect.stringContaining("spotter deploy") as string]);
+  },
+);
+
 it.each(["eu central", "eu-central-1/../..", "-", "e".repeat(70)])("takes no region %j", async (region) => {
   await prepared();
   for (const line of Object.values(LINES)) {
