@@ -72,9 +72,9 @@ describe.each(FAMILIES)("%s, as Transformers saves it", (family) => {
     },
   );
 
-  it("answers greedily as there, bit for bit the same alone and beside others", async () => {
+  it.each(["shared", "packed"] as const)("answers as there, alone and beside others, %s", async (base) => {
     const policy = await load(family, "full");
-    const session = await InferSession.create(policy, { threads: 1 });
+    const session = await InferSession.create(policy, { threads: 1, base });
     const { greedy } = reference(family);
     const decode = async (slots: number) => {
       const scheduler = new Scheduler(session, policy.config, { slots });
