@@ -4,6 +4,12 @@ import { sameHash, sha256Of } from "../records/hash.ts";
 /** What the front door adds to each request on its way here. */
 export const ORIGIN_HEADER = "x-spotter-origin";
 
+/**
+ * How long a connection without a request stays open here: longer than at the load balancer (4000 s), which would
+ * send the next request into one that was just closed, and answer it 502.
+ */
+export const IDLE_CONNECTION_MS = 4_060_000;
+
 export interface FrontDoor {
   /** What only the front door knows. Undefined: whoever reaches this gateway may ask. */
   secret?: string | undefined;

@@ -11,7 +11,13 @@ import { createHttpServer } from "../http/http-server.ts";
 import { observabilityRoutes } from "../observability/routes.ts";
 import { pageChatRoutes } from "../pages/chat-routes.ts";
 import { drain, DRAIN_TIMES, endingError, type DrainTimes } from "./drain.ts";
-import { asPublicHost, isThroughFrontDoor, ORIGIN_HEADER, type FrontDoor } from "./front-door.ts";
+import {
+  asPublicHost,
+  IDLE_CONNECTION_MS,
+  isThroughFrontDoor,
+  ORIGIN_HEADER,
+  type FrontDoor,
+} from "./front-door.ts";
 import { nodeChat } from "./node-chat.ts";
 import { gatewayRoutes } from "./routes.ts";
 import { createUpstreams } from "./upstream.ts";
@@ -78,6 +84,7 @@ export async function startGateway(deps: GatewayDeps, options: GatewayOptions): 
   }
 
   const server = createHttpServer({ app, chat: answer });
+  server.keepAliveTimeout = IDLE_CONNECTION_MS;
 
   async function closePlane(): Promise<void> {
     await autoscaler.close();

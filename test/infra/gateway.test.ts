@@ -1,6 +1,7 @@
 import type { ContainerDefinition } from "@aws-sdk/client-ecs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DRAIN_TIMES } from "../../functions/gateway/drain.ts";
+import { IDLE_CONNECTION_MS } from "../../functions/gateway/front-door.ts";
 import { gatewaySettings } from "../../functions/aws/gateway-settings.ts";
 import type { StackNames } from "../../infra/components/roles.ts";
 import { recordComponents, type Components } from "./record-components.ts";
@@ -72,6 +73,8 @@ describe("the load balancer", () => {
 
   it("waits through long silences, and asks the gateway whether it is well", () => {
     expect(stack.only("aws:lb/loadBalancer:LoadBalancer").inputs["idleTimeout"]).toBe(4000);
+    // Or it sends a request into a connection that the gateway has just closed.
+    expect(IDLE_CONNECTION_MS).toBeGreaterThan(4_000_000);
     expect(stack.only("aws:lb/targetGroup:TargetGroup").inputs).toMatchObject({
       targetType: "ip",
       port: 8080,
