@@ -1,4 +1,7 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
+
+/** What reads and checks configurations: pure functions, with schemas that take longer to load than to use. */
+const CONFIG = "test/sdk/config/**/*.test.ts";
 
 const shared = { environment: "node" as const, setupFiles: ["test/setup.ts"], pool: "forks" as const };
 
@@ -13,8 +16,11 @@ export default defineConfig({
           ...shared,
           name: "unit",
           include: ["test/{sdk,functions,engine,scripts,examples,infra,budget,docs}/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, CONFIG],
         },
       },
+      // Its files share a process: nothing in them changes what another would see.
+      { test: { ...shared, name: "config", include: [CONFIG], isolate: false } },
       { test: { ...shared, name: "contract", include: ["test/contract/**/*.test.ts"], testTimeout: 20_000 } },
       {
         test: {

@@ -25,7 +25,7 @@ const long = args.includes("--long");
 const given = valuesOf(args, long ? ["--seed", "--minutes"] : []);
 const rest = given.rest.filter((arg) => arg !== "--long");
 const environment = long ? longEnvironment(given.values) : {};
-const projects = long ? ["long"] : ["unit", "contract", "e2e", "chaos", "browser"];
+const projects = long ? ["long"] : ["unit", "config", "contract", "e2e", "chaos", "browser"];
 
 const folder = mkdtempSync(join(tmpdir(), "spotter-test-"));
 const reportFile = join(folder, "report.json");

@@ -38,6 +38,8 @@ describe("the repository", () => {
   it("has a project of tests for each kind", () => {
     const config = readFileSync(join(root, "vitest.config.ts"), "utf8");
     const names = [...config.matchAll(/name: "(\w+)"/g)].map(([, name]) => name);
-    expect(names).toEqual(expect.arrayContaining(["unit", "contract", "e2e", "chaos", "browser", "long"]));
+    expect(names).toEqual(
+      expect.arrayContaining(["unit", "config", "contract", "e2e", "chaos", "browser", "long"]),
+    );
   });
 });
