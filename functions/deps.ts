@@ -55,6 +55,8 @@ export interface Deps {
     servesCheckpoints?: boolean;
     /** How long requests are held that have no replica yet. Default: as long as stock clients wait. */
     holds?: Holds;
+    /** Whether containers find a `python3`. Default: they do not. */
+    hasPython?: () => boolean;
     /** What containers run on and cost. Default: one machine, and nothing. */
     pricing?: Pricing;
     /** Longest life of any container, after which its home ends it by itself. Default: as long as it is needed. */

@@ -23,9 +23,12 @@ import { bundleSdk } from "./bundle-sdk.mjs";
 
 const root = join(import.meta.dirname, "..");
 const stamp = join(root, "dist", ".built");
-const sources = globSync(["{sdk,functions,engine}/**/*.{ts,css,json,jinja,safetensors}", "tsconfig*.json"], {
-  cwd: root,
-});
+const sources = globSync(
+  ["{sdk,functions,engine}/**/*.{ts,css,json,jinja,safetensors,py}", "tsconfig*.json"],
+  {
+    cwd: root,
+  },
+);
 const state = createHash("sha256");
 for (const file of sources.sort()) {
   const { mtimeMs, size } = statSync(join(root, file));
@@ -50,6 +53,11 @@ try {
   await bundleConfig(fresh);
   await bundlePages();
   cpSync(join(root, "engine", "models"), join(fresh, "engine", "models"), { recursive: true });
+  const isSource = (path) => !path.endsWith("__pycache__");
+  cpSync(join(root, "engine", "python"), join(fresh, "engine", "python"), {
+    recursive: true,
+    filter: isSource,
+  });
   writeFileSync(join(fresh, ".built"), fingerprint);
   if (existsSync(join(root, "dist"))) renameSync(join(root, "dist"), old);
   renameSync(fresh, join(root, "dist"));

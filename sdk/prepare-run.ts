@@ -8,6 +8,8 @@ import type { Dataset } from "./dataset.ts";
 import { OverlapWatch } from "./dataset-overlap.ts";
 import { inTurns, loadEnvironments } from "./environment-tasks.ts";
 import { modelOf } from "./model.ts";
+import { packPython } from "./python-bundle.ts";
+import { pythonSpec, splitPython } from "./python-params.ts";
 import { rewardsFile, rewardsSetup } from "./rewards-params.ts";
 import type { TrainConfigParams } from "./train-config.ts";
 import {
@@ -36,6 +38,7 @@ export async function prepareRun(
   datasets: PackedDataset[],
   signal: AbortSignal | undefined,
 ): Promise<Prepared> {
+  const { rewards, tools, python } = splitPython(params);
   const {
     dataset,
     environments = [],
@@ -43,19 +46,18 @@ export async function prepareRun(
     evalEnvironments = [],
     allowOverlap = false,
     recipe,
-    rewards,
-    tools,
     startFrom,
     adapter,
     secrets = [],
     model,
     ...rest
-  } = params;
+  } = withoutCode(params);
   const { evalEvery, ...recipeSpec } = recipe;
   const check = recipe.kind === "sft" ? needsCompletion : undefined;
   const bundled = (file: URL | string | undefined) => (file === undefined ? undefined : packUserCode(file));
   const code = await bundled(rewards && rewardsFile(rewards));
   const toolCode = await bundled(tools && rewardsFile(tools));
+  const pythonCode = python && packPython(python);
   const overlap = evalDataset && !allowOverlap ? new OverlapWatch() : undefined;
   const played =
     environments.length + evalEnvironments.length === 0
@@ -89,13 +91,24 @@ export async function prepareRun(
       ...(held && { evalDataset: held.ref }),
       ...(rewards && code && { rewards: rewardsSetup(rewards, code, secrets) }),
       ...(tools && toolCode && { tools: rewardsSetup(tools, toolCode, secrets) }),
+      ...(python && pythonCode && { python: pythonSpec(python, pythonCode.ref, secrets) }),
       ...(played && { environments: played.setups }),
       ...(adapter && { adapter: typeof adapter === "string" ? { kind: adapter } : adapter }),
       ...(startFrom !== undefined && { startFrom: startPoint(startFrom) }),
     },
     "TrainConfig",
   );
-  return { spec, datasets, code: [code, toolCode].filter((each) => each !== undefined) };
+  return { spec, datasets, code: [code, toolCode, pythonCode].filter((each) => each !== undefined) };
+}
+
+/** What goes into the spec as it is, or after what is done here. */
+function withoutCode({
+  rewards: _rewards,
+  tools: _tools,
+  allowPython: _allowPython,
+  ...rest
+}: TrainConfigParams) {
+  return rest;
 }
 
 /** Rows of a dataset and tasks of environments as one dataset; undefined where there are none. */

@@ -1,6 +1,6 @@
 import { announceDatasetReply, datasetRecord, type DatasetRow } from "./schema/dataset.ts";
 import { SpotterError } from "./schema/errors.ts";
-import { userCodeRecord, type UserCodeRecord } from "./schema/user-code.ts";
+import { userCodeRecord, type CodeLanguage, type UserCodeRecord } from "./schema/user-code.ts";
 import type { DatasetRef } from "./schema/run-spec.ts";
 import type { Client } from "./client.ts";
 import type { Dataset } from "./dataset.ts";
@@ -15,6 +15,8 @@ export interface Packed<Ref> {
   /** In memory, or a file that is read as it is sent. */
   bytes: Uint8Array | Blob;
   name: string | undefined;
+  /** Of user code that is not TypeScript. */
+  language?: CodeLanguage;
 }
 
 export interface PackedDataset extends Packed<DatasetRef> {
@@ -116,7 +118,7 @@ export async function uploadUserCode(
   signal: AbortSignal | undefined,
 ): Promise<UserCodeRecord> {
   const path = `/user-code/${packed.ref.sha256}`;
-  const query = { name: packed.name };
+  const query = { name: packed.name, language: packed.language };
   const known = await exists(() => client.request(userCodeRecord, "GET", path, { signal }));
   return known ?? client.request(userCodeRecord, "PUT", path, { body: packed.bytes, query, signal });
 }

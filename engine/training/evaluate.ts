@@ -36,8 +36,8 @@ export async function evaluate(params: EvaluateParams): Promise<Record<string, n
   };
 }
 
-function isJudged({ rewards, environments }: RunSpec): boolean {
-  return rewards !== undefined || environments !== undefined;
+function isJudged({ rewards, python, environments }: RunSpec): boolean {
+  return (rewards ?? python?.rewards ?? environments) !== undefined;
 }
 
 async function rewardsOf({

@@ -5,7 +5,7 @@ import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import { sftSequence } from "./sft-step.ts";
 import type { RowCodec } from "./text.ts";
 
-type LengthSpec = Pick<RunSpec, "kind" | "rewards" | "rollout">;
+type LengthSpec = Pick<RunSpec, "kind" | "rewards" | "python" | "rollout">;
 
 /** A row that the run will meet. */
 export interface MetRow {
@@ -49,7 +49,7 @@ export async function longestSequence(
 
 /** @throws SpotterError `context_length_exceeded`. */
 function lengthOf(
-  { kind, rewards, rollout }: LengthSpec,
+  { kind, rewards, python, rollout }: LengthSpec,
   codec: RowCodec,
   row: DatasetRow,
   where: string,
@@ -57,8 +57,9 @@ function lengthOf(
   const whole = Math.min(rollout.contextTokens ?? Infinity, codec.contextLength);
   // What tools and environments will say is not known yet.
   if (row.environment !== undefined) return whole;
-  const sampled = rewards === undefined ? 0 : codec.promptIds(row).length + rollout.maxTokens;
-  if (rewards !== undefined && rollout.maxTurns > 1) return Math.max(sampled, whole);
+  const isSampled = (rewards ?? python?.rewards) !== undefined;
+  const sampled = isSampled ? codec.promptIds(row).length + rollout.maxTokens : 0;
+  if (isSampled && rollout.maxTurns > 1) return Math.max(sampled, whole);
   const learnt =
     kind === "sft" && row.completion !== undefined ? sftSequence(codec, row, where).ids.length : 0;
   return Math.max(sampled, learnt);

@@ -58,7 +58,8 @@ export async function rlStep(params: RlStepParams): Promise<RlStepResult> {
   progress.phase("score", step, spec.trainer.steps);
   const verdicts = await judgeAll(params.client, samples);
   const judgedAt = now();
-  const counted = countVerdicts(params.verdicts, verdicts, spec.rewards?.maxMissingShare ?? MISSING_SHARE);
+  const { maxMissingShare = MISSING_SHARE } = spec.rewards ?? spec.python?.rewards ?? {};
+  const counted = countVerdicts(params.verdicts, verdicts, maxMissingShare);
   const advantages = inGroups(verdicts, spec.rollout.samplesPerPrompt).flatMap((group) =>
     groupAdvantages(
       group.map((verdict) => verdict.total),

@@ -11,6 +11,7 @@ import { createBatches, type Batches } from "./batches.ts";
 import { trainLoop } from "./loop.ts";
 import { longestSequence, type MetRow } from "./lengths.ts";
 import { rowGroups } from "./mixture.ts";
+import { openPython } from "./python-run.ts";
 import { createProgress } from "./progress.ts";
 import { readRows } from "./rows.ts";
 import { startingPoint, type StartingPoint } from "./starting-point.ts";
@@ -37,14 +38,17 @@ export async function runTraining(
   const { spec } = job;
   const progress = createProgress(client);
   try {
+    await using python = await openPython(job, client, workDir, log);
     progress.phase("download-model");
     const start = await startingPoint(job, client, workDir);
     const codec = createPromptCodec(
       await parts.loadTextModel(start.weights.modelDir),
       spec.rollout.chatTemplateKwargs,
-      job.tools,
+      python.tools,
     );
-    const world = createWorld({ job, rollout: spec.rollout, codec, client });
+    const played = { ...client, judge: python.judge, callTools: python.callTools };
+    const told = { ...job, tools: python.tools };
+    const world = createWorld({ job: told, rollout: spec.rollout, codec, client: played });
     progress.phase("prepare-dataset");
     const rows = await fetchRows(client, job.dataset, workDir);
     const evalRows = job.evalDataset && (await fetchRows(client, job.evalDataset, workDir));
@@ -62,7 +66,7 @@ export async function runTraining(
       spec,
       engine: engine.api,
       codec,
-      client,
+      client: played,
       progress,
       workDir,
       start,

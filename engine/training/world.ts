@@ -2,6 +2,7 @@ import type { JobCallResult, TrainJob } from "../../sdk/schema/job.ts";
 import type { ChatMessage } from "../../sdk/schema/rollout.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { JobClient } from "../agent.ts";
+import type { RowToolCalls } from "./python-judge.ts";
 import { startEpisode, type Episode, type EpisodeStart } from "./episode.ts";
 import type { SampleRequest } from "./samples.ts";
 import type { PromptCodec } from "./text.ts";
@@ -22,7 +23,7 @@ export interface WorldParams {
   job: Pick<TrainJob, "tools" | "environments">;
   rollout: RunSpec["rollout"];
   codec: PromptCodec;
-  client: Pick<JobClient, "callTools" | "callEnvironments">;
+  client: Pick<JobClient, "callEnvironments"> & { callTools: RowToolCalls };
 }
 
 /** The world of one run. All calls of a turn go in one request each, so that what is sampled never hangs on timing. */
@@ -81,6 +82,7 @@ export function createWorld({ job, rollout, codec, client }: WorldParams): World
         tool: call.name,
         input: call.arguments,
       })),
+      allowed.map(({ episode }) => episode.request.row.row),
     );
     return calling.map((episode) => {
       const answers = episode.response.toolCalls.map((call) => ({

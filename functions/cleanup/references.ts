@@ -50,10 +50,11 @@ export async function usedWeights(control: Control): Promise<References> {
   return used;
 }
 
-type Content = Pick<RunSpec, "dataset" | "evalDataset" | "rewards">;
+type Content = Pick<RunSpec, "dataset" | "evalDataset" | "rewards"> & Partial<Pick<RunSpec, "python">>;
 
-function hashesOf({ dataset, evalDataset, rewards }: Content): string[] {
-  return [dataset.sha256, evalDataset?.sha256, rewards?.code.sha256].filter((hash) => hash !== undefined);
+function hashesOf({ dataset, evalDataset, rewards, python }: Content): string[] {
+  const code = [rewards?.code.sha256, python?.code.sha256];
+  return [dataset.sha256, evalDataset?.sha256, ...code].filter((hash) => hash !== undefined);
 }
 
 function live<T>(control: Control, partition: string): Promise<T[]> {

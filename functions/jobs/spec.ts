@@ -6,7 +6,7 @@ import {
   type TrainJob,
 } from "../../sdk/schema/job.ts";
 import type { JobFile } from "../../sdk/schema/job.ts";
-import type { DatasetRef } from "../../sdk/schema/run-spec.ts";
+import type { DatasetRef, UserCodeRef } from "../../sdk/schema/run-spec.ts";
 import { getCheckpoint, jobCheckpoint, jobFile } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import { datasetBlob, getDataset } from "../datasets/datasets.ts";
@@ -14,6 +14,7 @@ import { getEndpoint } from "../endpoints/records.ts";
 import { storedFiles } from "../models/models.ts";
 import { getEval } from "../evals/records.ts";
 import { getRunSpec } from "../runs/records.ts";
+import { getUserCode, userCodeBlob } from "../user-code/records.ts";
 import type { JobRecord } from "./records.ts";
 import { accessKeyOf } from "./tokens.ts";
 import { worldOf } from "./world.ts";
@@ -38,6 +39,7 @@ export function filesOf(spec: JobSpec): Map<string, JobFile> {
   else files.push(spec.dataset);
   if (spec.kind === "train") {
     if (spec.evalDataset) files.push(spec.evalDataset);
+    if (spec.python) files.push(spec.python.code);
     files.push(...(spec.resume?.files ?? []), ...(spec.start?.files ?? []));
   }
   return new Map(files.map((file) => [keyOf(file.url), file]));
@@ -79,10 +81,20 @@ async function trainSpec(control: Control, job: JobRecord): Promise<TrainJob> {
     spec,
     ...(modelFiles && { modelFiles }),
     ...(await worldOf(control, spec)),
+    ...(spec.python && { python: await pythonOf(control, job, spec.python.code) }),
     dataset: await datasetFile(control, job, spec.dataset),
     ...(spec.evalDataset && { evalDataset: await datasetFile(control, job, spec.evalDataset) }),
     ...(last && { resume: jobCheckpoint(control, job.id, last, BOTH) }),
     ...(start && { start: jobCheckpoint(control, job.id, start, startParts) }),
+  };
+}
+
+/** What only the container runs goes there, with what it was granted. */
+async function pythonOf(control: Control, job: JobRecord, { sha256, secrets }: UserCodeRef) {
+  const { bytes: size } = await getUserCode(control, sha256);
+  return {
+    code: jobFile(control, job.id, userCodeBlob(sha256), { size, sha256 }),
+    secrets: secrets.length > 0 ? await control.secrets.resolve(secrets) : {},
   };
 }
 

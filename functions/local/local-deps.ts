@@ -10,6 +10,7 @@ import { createJsonLog } from "../system/json-log.ts";
 import { openLogFile } from "./log-file.ts";
 import { packageVersion } from "./package-version.ts";
 import { localPricing } from "./pricing.ts";
+import { isOnPath } from "./on-path.ts";
 import { ProcessContainers } from "./process-containers.ts";
 import { createRedactor } from "../secrets/redactor.ts";
 import { SqliteStore } from "./sqlite-store.ts";
@@ -81,6 +82,7 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
       maxAttempts: MAX_ATTEMPTS,
       servesCheckpoints: true,
       pricing: localPricing(options.environment),
+      hasPython: () => isOnPath("python3", options.environment["PATH"]),
       notes,
     },
     async close() {

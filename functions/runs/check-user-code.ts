@@ -1,9 +1,11 @@
 import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import type { ChatMessage } from "../../sdk/schema/rollout.ts";
-import type { EnvironmentSetup, RunSpec } from "../../sdk/schema/run-spec.ts";
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import type { EnvironmentSetup, PythonSetup, RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
 import { datasetHead } from "../datasets/datasets.ts";
 import { callMembers, environmentError, openEnvironment } from "../user-code/environments.ts";
+import { getUserCode } from "../user-code/records.ts";
 import { preflightRewards } from "../user-code/preflight.ts";
 import { openTools } from "../user-code/tools.ts";
 import { checkRewards } from "./check-rewards.ts";
@@ -17,6 +19,7 @@ const PREFLIGHT_ROWS = 8;
  */
 export async function checkUserCode(control: Control, spec: RunSpec): Promise<string[]> {
   if (spec.tools) await openTools(control, spec.tools);
+  if (spec.python) await checkPython(control, spec.python);
   const { environments } = spec;
   if (environments === undefined)
     return spec.rewards ? checkRewards(control, spec.rewards, spec.dataset.sha256) : [];
@@ -35,6 +38,33 @@ export async function checkUserCode(control: Control, spec: RunSpec): Promise<st
       : [],
   ]);
   return warnings.flat();
+}
+
+/**
+ * Python is not run before its own container starts: what can be told now is whether all of it is there.
+ *
+ * @throws SpotterError `python_missing`; `not_found` for the code or a secret; `user_code_invalid` for other code.
+ */
+async function checkPython(control: Control, { code, rewards, tools }: PythonSetup): Promise<void> {
+  const file = rewards?.file ?? tools?.file ?? "The code";
+  if (control.config.hasPython?.() !== true) {
+    throw new SpotterError(
+      "python_missing",
+      `${file} needs Python beside the trainer, and there is no python3 here.`,
+      {
+        where: file,
+        hint: "Install Python 3.9 or newer on the machine that trains, or write the code in TypeScript.",
+      },
+    );
+  }
+  const { language } = await getUserCode(control, code.sha256);
+  if (language !== "python") {
+    throw new SpotterError("user_code_invalid", `${file}: the code of ${code.sha256} is not Python.`, {
+      where: file,
+      hint: "Upload it with PUT /user-code/:sha256?language=python.",
+    });
+  }
+  if (code.secrets.length > 0) await control.secrets.resolve(code.secrets);
 }
 
 /** Begins episodes, and judges answers to them that break careless rewards. */

@@ -4,6 +4,7 @@ import { jobCallsReply } from "../../sdk/schema/job.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
 import {
   callToolsRequest,
+  codeLanguage,
   judgeRequest,
   judgeResponse,
   loadTasksRequest,
@@ -32,11 +33,15 @@ export function userCodeRoutes(control: Control): Route[] {
       summary: "Upload bundled user code under the SHA-256 of the body; it is loaded once in an isolate",
       rawBody: "bytes",
       maxBodyBytes: MAX_BUNDLE_BYTES,
-      query: z.object({ name: z.optional(z.string().check(z.minLength(1), z.maxLength(200))) }),
+      query: z.object({
+        name: z.optional(z.string().check(z.minLength(1), z.maxLength(200))),
+        language: z.optional(codeLanguage),
+      }),
       response: userCodeRecord,
       async handle({ c, param, query }) {
         const hash = parseWith(sha256, param("sha256"), "The hash");
-        return putUserCode(control, hash, await readBody(c, MAX_BUNDLE_BYTES), query.name ?? "user code");
+        const { name = "user code", language } = query;
+        return putUserCode(control, hash, await readBody(c, MAX_BUNDLE_BYTES), name, language);
       },
     }),
     route({

@@ -48,6 +48,8 @@ export const ERROR_CODES = {
   state_too_new: "user", // written by a newer version
   node_too_old: "user",
   package_missing: "user", // an optional package is not installed
+  python_missing: "user", // there is Python to run, and no python3
+  python_not_allowed: "user", // there is Python to run, and nobody allowed it
   aws_config_invalid: "user", // variables that a function on AWS needs are missing or wrong
   context_length_exceeded: "user",
   grammar_too_complex: "user", // a schema or choice that leaves too many ways to go on at once

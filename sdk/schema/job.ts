@@ -67,6 +67,8 @@ export const jobSpec = z.discriminatedUnion("kind", [
     modelFiles,
     dataset: jobFile,
     evalDataset: z.optional(jobFile),
+    /** The bundle of user code in Python, and the values of the secrets that it was granted. */
+    python: z.optional(z.object({ code: jobFile, secrets: z.record(z.string(), z.string()) })),
     /** What the model is told of the tools it may call. */
     tools: z.optional(z.array(toolDefinition)),
     /** The same of each environment, by name; an environment that never goes on after an answer has no steps. */

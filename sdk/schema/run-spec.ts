@@ -62,6 +62,18 @@ export const toolSetup = z.strictObject({
 });
 export type ToolSetup = z.infer<typeof toolSetup>;
 
+const pythonNames = { file: z.string(), names: z.optional(z.array(z.string())) };
+const { timeoutMs: pythonTimeoutMs, maxMissingShare } = rewardSetup.shape;
+
+/** Rewards and tools that are Python: run beside the trainer, in the job's own container. */
+export const pythonSetup = z.strictObject({
+  /** A `pythonBundle`, see sdk/schema/user-code.ts. */
+  code: userCodeRef,
+  rewards: z.optional(z.strictObject({ ...pythonNames, timeoutMs: pythonTimeoutMs, maxMissingShare })),
+  tools: z.optional(z.strictObject({ ...pythonNames, timeoutMs: pythonTimeoutMs })),
+});
+export type PythonSetup = z.infer<typeof pythonSetup>;
+
 /** Where rows of the dataset with `environment: name` are played. */
 export const environmentSetup = z.strictObject({
   name: displayName,
@@ -202,6 +214,7 @@ export const runSpec = z
     evalEvery: z._default(z.nullable(positiveInt), null),
     rewards: z.optional(rewardSetup),
     tools: z.optional(toolSetup),
+    python: z.optional(pythonSetup),
     environments: z.optional(z.array(environmentSetup).check(z.minLength(1), z.maxLength(100))),
     rollout: z.prefault(rolloutSpec, {}),
     algorithm: algorithmSpec,
@@ -231,9 +244,14 @@ export const runSpec = z
       path: ["trainer", "steps"],
       message: "must be at least 1: a run with no step does no work",
     }),
-    z.refine((spec) => spec.kind !== "rl" || spec.rewards !== undefined || spec.environments !== undefined, {
-      path: ["rewards"],
-      message: "missing; an rl run needs at least one reward, or an environment",
+    z.refine(
+      ({ kind, rewards, python, environments }) =>
+        kind !== "rl" || (rewards ?? python?.rewards ?? environments) !== undefined,
+      { path: ["rewards"], message: "missing; an rl run needs at least one reward, or an environment" },
+    ),
+    z.refine(({ rewards, python }) => rewards === undefined || python?.rewards === undefined, {
+      path: ["python", "rewards"],
+      message: "judge as well as rewards; write all rewards in one language",
     }),
     z.refine(
       ({ environments = [] }) => new Set(environments.map(({ name }) => name)).size === environments.length,

@@ -41,6 +41,20 @@ export function kindOfCall(
   return part === "rewards" ? "reward" : "tool";
 }
 
+/** User code in Python: modules by their path in the bundle. They run unchanged, and are loaded by the container. */
+export const pythonBundle = z.strictObject({
+  v: z.literal(1),
+  files: z.record(
+    z.string().check(z.maxLength(500), z.regex(/^(?:[\p{L}_][\p{L}\p{N}_]*\/)*[\p{L}_][\p{L}\p{N}_]*\.py$/u)),
+    z.string(),
+  ),
+});
+export type PythonBundle = z.infer<typeof pythonBundle>;
+
+/** What user code is written in: TypeScript is bundled to one module, and runs in isolates. */
+export const codeLanguage = z.enum(["typescript", "python"]);
+export type CodeLanguage = z.infer<typeof codeLanguage>;
+
 /** Answer of `PUT /user-code/:sha256` (body: the bundled module) after it was loaded once in an isolate. */
 export const userCodeRecord = z.object({
   v: z.literal(1),
@@ -48,6 +62,8 @@ export const userCodeRecord = z.object({
   /** File name the user knows it by, for messages. */
   name: z.string(),
   exports: z.array(userCodeExport),
+  /** Absent: TypeScript. Of Python no exports are known: it runs in containers only. */
+  language: z.optional(codeLanguage),
   /** Exported names that are none of these, for messages. */
   others: z.optional(z.array(z.string())),
   bytes: positiveInt,
