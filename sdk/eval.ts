@@ -8,7 +8,6 @@ import type { Dataset } from "./dataset.ts";
 import { type Endpoint, endpointNameOf } from "./endpoint.ts";
 import { EvalRun } from "./eval-run.ts";
 import { type Rewards, rewardsFile, rewardsParam, rewardsSetup } from "./rewards-params.ts";
-import { packDataset, packUserCode, uploadDataset, uploadUserCode } from "./upload.ts";
 
 export interface EvalParams {
   /** The endpoint to ask, or its name. */
@@ -68,6 +67,7 @@ export class Eval {
     const client = clientOf(options);
     const { signal } = options;
     const { endpoint, dataset, rewards, secrets = [], ...rest } = this.params;
+    const { packDataset, packUserCode, uploadDataset, uploadUserCode } = await import("./upload.ts");
     const code = await packUserCode(rewardsFile(rewards));
     const packed = await packDataset(dataset, needsTemplate);
     try {

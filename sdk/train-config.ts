@@ -15,7 +15,7 @@ import type { Recipe } from "./recipe.ts";
 import { refusePython } from "./python-params.ts";
 import { type Rewards, rewardsParam } from "./rewards-params.ts";
 import { Run } from "./run.ts";
-import { type PackedDataset, uploadDataset, uploadUserCode } from "./upload.ts";
+import type { PackedDataset } from "./upload.ts";
 
 export interface TrainConfigParams {
   model: Model | string;
@@ -212,6 +212,7 @@ export class TrainConfig {
     const client = clientOf(options);
     const { signal } = options;
     const upload = async ({ spec, datasets, code }: Prepared) => {
+      const { uploadDataset, uploadUserCode } = await import("./upload.ts");
       await Promise.all([
         ...datasets.map((dataset) => uploadDataset(client, dataset, signal)),
         ...code.map((each) => uploadUserCode(client, each, signal)),

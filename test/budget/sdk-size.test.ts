@@ -34,13 +34,11 @@ describe('import "spotter"', () => {
     const lazy = external.filter((path) => !path.startsWith("node:")).sort();
     expect([...new Set(lazy)]).toEqual([
       "./datasets/index.ts",
-      "./datasets/row-spool.ts",
-      "./direct-upload.ts",
       "./download.ts",
       "./hub/push-model.ts",
       "./local/connect.ts",
       "./prepare-run.ts",
-      "./user-code/bundle.ts",
+      "./upload.ts",
     ]);
   });
 });
