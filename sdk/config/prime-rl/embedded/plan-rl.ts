@@ -63,7 +63,13 @@ function paramsOf(config: RlConfig, notes: Notes, cwd: string): TrainConfigParam
       evalEvery,
     }),
     adapter: adapterOf(trainer.model.lora),
-    ...aboutOf(config, { ...shared, ...trainer.env_vars, ...orchestrator.env_vars }),
+    // One process is all components: it has the variables of each.
+    ...aboutOf(config, {
+      ...shared,
+      ...config.inference?.env_vars,
+      ...trainer.env_vars,
+      ...orchestrator.env_vars,
+    }),
   };
 }
 
