@@ -75,13 +75,14 @@ async function deploy(context: CliContext, options: Options): Promise<void> {
   const { keyBootstrapFunction: functionName, ...address } = await addressOf(pulumi, stack);
   // Before the key, which may not be had with the rights of who deploys.
   if (!json) tellAddress(context, stack, address, examined);
-  const key = await firstKey({ stack, region, functionName });
   const answers = await doesAnswer(address.url, context.signal);
   if (!answers)
     teach(
       context,
       `${address.url} does not answer yet. Look again in some minutes: curl ${address.url}/health`,
     );
+  // Last of all: whoever loses patience before has none that nobody was told of.
+  const key = await firstKey({ stack, region, functionName });
   if (json)
     printJson(context, { stack, ...address, answers, key, ...costsOf(examined.plan), ...reportOf(examined) });
   else if (key !== null) printConnection(context, key);

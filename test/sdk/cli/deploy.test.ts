@@ -143,6 +143,20 @@ describe("spotter deploy", { timeout: 20_000 }, () => {
     expect(err).toContain("pulumi cancel, pulumi refresh, pulumi up");
   });
 
+  it("makes no key while somebody may still lose patience: nobody would be told of it", async () => {
+    const interrupt = new AbortController();
+    const { url } = await fakeServer({
+      "GET /health": (_, response) => {
+        response.writeHead(502).end();
+        interrupt.abort(new Error("Interrupted."));
+      },
+    });
+    const { folder, invoked } = await prepared({ "stack output": [{ stdout: outputsOf(url) }] });
+    const line = ["deploy", "--dir", folder, "--yes"];
+    const { code, out } = await runCli(line, { signal: interrupt.signal });
+    expect([code, out, invoked]).toEqual([130, expect.stringContaining(url) as string, []]);
+  });
+
   it("is stopped by what makes an update fail, and not by what only GPUs need", async () => {
     const quotas = { "L-DB2E81BA": 0 };
     const { folder, calls } = await prepared({}, { quotas });
