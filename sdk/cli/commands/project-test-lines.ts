@@ -47,12 +47,21 @@ export function conversationLines({ entry, conversation }: Rollout, { bold, dim 
     return [
       `  ${bold(String(role))}`,
       ...(typeof thinking === "string" ? indented(thinking).map((line) => dim(line)) : []),
-      ...(content === "" || content === null || content === undefined
-        ? []
-        : indented(typeof content === "string" ? content : JSON.stringify(content))),
+      ...(content === "" || content === null || content === undefined ? [] : indented(contentText(content))),
       ...(Array.isArray(calls) ? calls.map((call) => `    ${dim("calls")} ${callText(call)}`) : []),
     ];
   });
+}
+
+/** Of a message in parts the texts; an image is only named. */
+function contentText(content: unknown): string {
+  if (!Array.isArray(content)) return typeof content === "string" ? content : JSON.stringify(content);
+  return content
+    .map((part: unknown) => {
+      const { type, text } = part as { type?: unknown; text?: unknown };
+      return typeof text === "string" ? text : `[${String(type)}]`;
+    })
+    .join("\n");
 }
 
 function callText(call: unknown): string {

@@ -121,6 +121,11 @@ async function play(
   try {
     const saved = options.save ? await openRollouts(project.folder, player.name) : undefined;
     if (!options.json) print(context, `Playing with ${player.name}`);
+    if (!options.json && (options.num ?? 0) > project.rows.rows)
+      print(
+        context,
+        `There are ${project.rows.rows} rows, and each is played once: --repeat plays them again.`,
+      );
     for await (const rollout of playProject({
       entries,
       repeat,

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { ChatCompletion } from "../../../schema/chat.ts";
 import type { Client } from "../../../client.ts";
 import { Endpoint } from "../../../endpoint.ts";
@@ -76,7 +77,11 @@ async function isServed(client: Client, name: string, signal: AbortSignal): Prom
 }
 
 /** An endpoint that serves a model as it was before any training. */
-async function servingOf({ client, signal }: OpenPlayerParams, model: string): Promise<Endpoint | undefined> {
+async function servingOf(
+  { client, project, signal }: OpenPlayerParams,
+  name: string,
+): Promise<Endpoint | undefined> {
+  const model = seenFrom(project.folder, name);
   const endpoints = await Endpoint.list({ client: client(), signal });
   return endpoints.find(
     ({ record, state }) =>
@@ -105,13 +110,18 @@ function isLive({ state }: Endpoint): boolean {
   return state !== "stopped" && state !== "failed";
 }
 
+/** Folders are meant as seen from the project, as a training takes them. */
+function seenFrom(folder: string, name: string): string {
+  return /^\.{1,2}(?:\/|$)/.test(name) ? resolve(folder, name) : name;
+}
+
 async function launch(
   name: string,
   live: readonly Endpoint[],
-  { client, signal }: OpenPlayerParams,
+  { client, project, signal }: OpenPlayerParams,
 ): Promise<Endpoint> {
   try {
-    const model = models.get(name);
+    const model = models.get(seenFrom(project.folder, name));
     const isThere = live.some(({ record }) => record.model.name === model.name);
     return await Endpoint.launch(model, {
       client: client(),
