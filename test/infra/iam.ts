@@ -40,12 +40,22 @@ export function managedPolicies(stack: readonly Recorded[], role: string): strin
     .map(({ inputs }) => String(inputs["policyArn"]));
 }
 
+const answers = new Map<string, Promise<boolean>>();
+
 /**
- * Whether AWS would let somebody with these policies do this.
+ * Whether AWS would let somebody with these policies do this. What was asked before is not asked again: to find an
+ * answer takes a millisecond, and stacks have most of their policies in common.
  *
  * @throws Error for a question that AWS could not be asked: no such action, or one about other resources.
  */
-export async function isAllowed(
+export function isAllowed(policies: readonly unknown[], question: Question): Promise<boolean> {
+  const key = JSON.stringify([policies, question]);
+  const answer = answers.get(key) ?? simulate(policies, question);
+  answers.set(key, answer);
+  return answer;
+}
+
+async function simulate(
   policies: readonly unknown[],
   { action, resource, context = {} }: Question,
 ): Promise<boolean> {
