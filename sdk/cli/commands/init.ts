@@ -12,15 +12,17 @@ interface Options {
 
 export function initCommand(context: CliContext): Command {
   return verb("init", "Write a project folder to begin with; overwrites nothing", [
-    "spotter init -d my-project",
-    "spotter init -d sums --template math",
+    "spotter init my-project",
+    "spotter init sums --template math",
   ])
-    .option("-d, --dir <folder>", "where to", ".")
+    .argument("[folder]", "where to (default: here)")
+    .option("-d, --dir <folder>", "the same, as other commands have it", ".")
     .option("-t, --template <name>", "haiku, math, tools, sft or distill (default: haiku)")
     .option("--name <name>", "what the project is called (default: the folder's name)")
-    .action(async (options: Options) => {
+    .action(async (folderGiven: string | undefined, options: Options) => {
       const { initProject } = await import("../../config/project-folder/init-project.ts");
-      const { dir, template, name } = options;
+      const { template, name } = options;
+      const dir = folderGiven ?? options.dir;
       const files = await initProject(dir, { template, name });
       const folder = resolve(dir);
       if (options.json) return printJson(context, { folder, files });

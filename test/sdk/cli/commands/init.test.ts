@@ -13,7 +13,7 @@ it("spotter init writes a project that spotter validate takes, once", async () =
   const { files } = JSON.parse(made.out) as { files: string[] };
   expect(readdirSync(folder).sort()).toEqual(files.toSorted());
   expect((await runCli(["validate", "-d", folder])).code).toBe(0);
-  expect(await runCli(["init", "-d", folder])).toMatchObject({
+  expect(await runCli(["init", folder])).toMatchObject({
     code: 2,
     err: expect.stringContaining("[conflict]") as string,
   });
