@@ -6,8 +6,7 @@ import { Run } from "../../sdk/index.ts";
 import type { ExportedSequence } from "../../sdk/config/prime-rl/embedded/token-exports.ts";
 import { runCli } from "../sdk/cli/run-cli.ts";
 import { ownHome } from "./home.ts";
-
-const FEW = ["--max-steps", "1", "--orchestrator.batch-size", "8", "--orchestrator.group-size", "4"];
+import { expectPlays, FEW } from "./plays-example.ts";
 
 describe("prime-rl's configurations on this machine", () => {
   ownHome();
@@ -36,24 +35,8 @@ describe("prime-rl's configurations on this machine", () => {
     }
   });
 
-  it.each(["wordle", "alphabet_sort"])(
-    "plays %s as its file stands, with another model (B48)",
-    async (name) => {
-      const words = ["rl", "@", `examples/${name}/rl.toml`, "--model.name", "spotter/nano", ...FEW, "--json"];
-      const { code, out } = await runCli(words);
-      expect(code).toBe(0);
-      const { run, findings } = JSON.parse(out) as {
-        run: { id: string };
-        findings: { code: string; path: string }[];
-      };
-      expect(findings).toContainEqual(expect.objectContaining({ code: "clamped", path: "seq_len" }));
-      const rollouts = await (await Run.get(run.id)).rollouts(1);
-      expect(rollouts.map(({ environment }) => environment)).toEqual(
-        Array<string>(8).fill(name.replace("_", "-")),
-      );
-      expect(Math.max(...rollouts.map(({ turns = 1 }) => turns))).toBeGreaterThan(1);
-    },
-  );
+  // test/long/alphabet-sort.test.ts does the same with the other example of several turns.
+  it("plays wordle as its file stands, with another model (B48)", () => expectPlays("wordle"));
 
   it("trains on examples from an sft.toml", async () => {
     const words = ["sft", "@", "examples/reverse_text/sft.toml", "@", "examples/reverse_text/nano-sft.toml"];
