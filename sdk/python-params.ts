@@ -41,7 +41,7 @@ export function refusePython(params: CodeParams): void {
     `${file} is Python, which runs beside the trainer with your files and network in reach, and nobody allowed it.`,
     {
       where: python.rewards ? "rewards" : "tools",
-      hint: "If you trust the code: allowPython: true in TrainConfig.",
+      hint: "If you trust the code: allowPython: true in TrainConfig, --allow-python on `spotter run`.",
     },
   );
 }

@@ -16,6 +16,7 @@ interface Options {
   teacher?: string;
   dryRun?: boolean;
   secret?: string[];
+  allowPython?: boolean;
   watch?: boolean;
   write: boolean;
   json?: boolean;
@@ -42,6 +43,7 @@ export function withProjectRun(command: Command, context: CliContext): Command {
       .option("--teacher <model>", "distill from this one instead")
       .option("--dry-run", "print what would run, and whence each value comes; writes and starts nothing")
       .option("--secret <name...>", "stored secrets that rewards and tools may read")
+      .option("--allow-python", "run rewards.py and tools.py, which reach your files and network")
       .option("--watch", "follow the run until it ends")
       .option("--no-write", "do not write the project_id into config.yml")
       .option("--json", "print JSON")
@@ -58,12 +60,13 @@ async function projectRun(
 ): Promise<void> {
   refuseVerbs(command, words);
   const { resolveProject } = await import("../../config/project-folder/resolve-project.ts");
-  const { dir, model, teacher } = options;
+  const { dir, model, teacher, allowPython } = options;
   const { signal } = context;
   const resolved = await resolveProject(dir, {
     overrides: words,
     model,
     teacher,
+    allowPython,
     signal,
     environment: process.env,
   });
@@ -124,7 +127,8 @@ async function described(
       native: null,
     };
   const { nativeSpec } = await import("../../config/project-folder/launch-project.ts");
-  const spec = await nativeSpec(project, run, options.secret ?? []);
+  const { secret: secrets = [], allowPython } = options;
+  const spec = await nativeSpec(project, run, { secrets, allowPython });
   const native = { engine: spec.engine, spec };
   return { spec, provenance: sourcesOf(spec, plan.provenance), findings: [...findings], native };
 }
@@ -141,11 +145,13 @@ async function launch(context: CliContext, resolved: ResolvedProject, options: O
   if (!options.json) for (const line of findingLines(findings, context.colors)) print(context, line);
   await fillId(context, project, resolved.runs, options);
   const { launchProjectRun } = await import("../../config/project-folder/launch-project.ts");
+  const { signal } = context;
+  const { secret: secrets, allowPython } = options;
   const started: Run[] = [];
   const failures: { model: string; error: SpotterError }[] = [];
   for (const run of resolved.runs) {
     try {
-      const each = await launchProjectRun(project, run, { secrets: options.secret, signal: context.signal });
+      const each = await launchProjectRun(project, run, { secrets, allowPython, signal });
       started.push(each);
       await describe(context, each, project.config.description);
       if (!options.json)

@@ -48,16 +48,16 @@ const LIMITS: readonly Limit[] = [
     hint: "Write 2 or more.",
   },
   {
-    applies: ({ dataset_type: kind }, { rewards }) => kind === "rl" && rewards.hasPython,
+    applies: ({ dataset_type: kind }, { rewards }) => kind === "rl" && isMixed(rewards),
     path: ["dataset_type"],
-    message: "rewards.py needs Python beside the trainer, which is not there yet",
-    hint: "Write the rewards in rewards.ts.",
+    message: "rewards are written in both TypeScript and Python, and only one of them judges here yet",
+    hint: "Write all rewards in one language.",
   },
   {
-    applies: (config, { tools }) => isSampled(config) && tools.hasPython && (tools.items?.size ?? 0) > 0,
+    applies: (config, { tools }) => isSampled(config) && isMixed(tools),
     path: ["rollout"],
-    message: "tools.py needs Python beside the trainer, which is not there yet",
-    hint: "Write the tools in tools.ts.",
+    message: "tools are written in both TypeScript and Python, and only one of them is asked here yet",
+    hint: "Write all tools in one language.",
   },
   {
     applies: (config) => isSampled(config) && (config.rollout?.mcp_url ?? null) !== null,
@@ -109,14 +109,32 @@ const LIMITS: readonly Limit[] = [
   },
 ];
 
-/** What of a project the embedded engine cannot do, all of it. */
-export function embeddedLimits(config: ProjectConfig, project: Project, model: string): Remark[] {
-  return LIMITS.filter(({ applies }) => applies(config, project, model)).map(({ path, message, hint }) => ({
-    code: "engine_unsupported",
-    path,
-    message,
-    hint,
-  }));
+/** What of a project is Python that a run would start; one without the grant does not. */
+const UNGRANTED: readonly Limit[] = [
+  {
+    applies: ({ dataset_type: kind }, { rewards }) => kind === "rl" && rewards.hasPython,
+    path: ["dataset_type"],
+    message: "rewards.py runs beside the trainer with your files and network in reach, and nobody allowed it",
+    hint: "If you trust the code, add --allow-python; or write the rewards in rewards.ts.",
+  },
+  {
+    applies: (config, { tools }) => isSampled(config) && tools.hasPython && (tools.items?.size ?? 0) > 0,
+    path: ["rollout"],
+    message: "tools.py runs beside the trainer with your files and network in reach, and nobody allowed it",
+    hint: "If you trust the code, add --allow-python; or write the tools in tools.ts.",
+  },
+];
+
+/** What of a project the embedded engine cannot do, or may not without `allowPython`, all of it. */
+export function embeddedLimits(
+  config: ProjectConfig,
+  project: Project,
+  model: string,
+  { allowPython = false }: { allowPython?: boolean | undefined } = {},
+): Remark[] {
+  return [...LIMITS, ...(allowPython ? [] : UNGRANTED)]
+    .filter(({ applies }) => applies(config, project, model))
+    .map(({ path, message, hint }) => ({ code: "engine_unsupported", path, message, hint }));
 }
 
 /** What is read and kept, and changes nothing here yet; and what is done in another way. */
@@ -154,6 +172,10 @@ export function embeddedIgnores({ view, rows }: Project): Remark[] {
       : [],
   );
   return [...apart, ...unapplied];
+}
+
+function isMixed({ hasPython, hasTypeScript, items }: Project["rewards"]): boolean {
+  return hasPython && hasTypeScript && (items?.size ?? 0) > 0;
 }
 
 function isSampled({ dataset_type: kind }: ProjectConfig): boolean {

@@ -12,6 +12,8 @@ import { trainParams } from "./train-params.ts";
 export interface LaunchOptions {
   /** Names of stored secrets that rewards and tools may read. */
   secrets?: readonly string[];
+  /** Run rewards.py and tools.py beside the trainer. Default false. */
+  allowPython?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -23,17 +25,21 @@ export async function launchProjectRun(
   run: ProjectRun,
   options: LaunchOptions = {},
 ): Promise<Run> {
-  const { signal, secrets } = options;
+  const { signal } = options;
   const params = {
-    ...trainParams(project, run.plan, secrets),
+    ...trainParams(project, run.plan, options),
     ...(await startOf(project, run.model, signal)),
   };
   return new TrainConfig(params).launch({ signal });
 }
 
 /** What would be sent, without sending it. */
-export async function nativeSpec(project: ValidProject, run: ProjectRun, secrets: readonly string[]) {
-  return new TrainConfig(trainParams(project, run.plan, secrets)).spec();
+export async function nativeSpec(
+  project: ValidProject,
+  run: ProjectRun,
+  options: Omit<LaunchOptions, "signal">,
+) {
+  return new TrainConfig(trainParams(project, run.plan, options)).spec();
 }
 
 /** A model that was trained here before: its base, and its weights to begin with. */

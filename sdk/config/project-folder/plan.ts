@@ -261,7 +261,14 @@ export function leavesOf(value: unknown, path = ""): [string, unknown][] {
 /** Hashes and names are of the files around them. */
 function nearest(path: string, known: Readonly<Record<string, string>>): string | undefined {
   if (/^(eval)?[dD]ataset\./.test(path)) return known["dataset.rows"];
-  return /^(rewards|tools)\.code\./.test(path) ? known[`${path.split(".")[0]}.names`] : undefined;
+  const [, part, key = ""] = /^(?:python\.)?(rewards|tools)\.(.+)$/.exec(path) ?? [];
+  if (part === undefined) return path.startsWith("python.code.") ? pythonFiles(known) : undefined;
+  return key === "file" || key.startsWith("code.") ? known[`${part}.names`] : known[`${part}.${key}`];
+}
+
+function pythonFiles(known: Readonly<Record<string, string>>): string {
+  const files = [known["rewards.names"], known["tools.names"]].filter((file) => file?.endsWith(".py"));
+  return files.join(", ");
 }
 
 function put(target: Record<string, unknown>, path: string[], value: unknown): void {

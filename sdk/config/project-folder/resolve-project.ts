@@ -14,6 +14,8 @@ export interface ResolveProjectParams extends Substitutes {
   overrides?: readonly string[];
   environment?: Readonly<Record<string, string | undefined>>;
   signal?: AbortSignal | undefined;
+  /** Whether rewards.py and tools.py may run beside the trainer. Default false. */
+  allowPython?: boolean | undefined;
 }
 
 /** One run of a project: of a list of models there is one for each. */
@@ -59,7 +61,7 @@ export async function resolveProject(
   const runs = [config.model.path].flat().map((model) => ({
     model,
     plan: planOf(project, config, document, model, examples),
-    limits: embeddedLimits(config, project, model).map((remark) => located(document, remark)),
+    limits: embeddedLimits(config, project, model, params).map((remark) => located(document, remark)),
   }));
   return { project: { ...project, config }, runs, findings: [...findings, ...ignored] };
 }

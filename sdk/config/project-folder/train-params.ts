@@ -27,7 +27,7 @@ interface PlanSpec {
 export function trainParams(
   project: Project & { config: ProjectConfig },
   plan: Plan,
-  secrets: readonly string[] = [],
+  { secrets = [], allowPython }: { secrets?: readonly string[]; allowPython?: boolean | undefined } = {},
 ): TrainConfigParams {
   const spec = plan.spec as unknown as PlanSpec;
   const { folder, config, rows } = project;
@@ -46,6 +46,7 @@ export function trainParams(
     recipe: recipeOf(spec),
     ...(rewards && { rewards: { file: join(folder, rewards), timeoutMs: spec.rewards?.timeoutMs } }),
     ...(tools && { tools: { file: join(folder, tools), timeoutMs: spec.tools?.timeoutMs } }),
+    ...(allowPython !== undefined && { allowPython }),
     adapter: spec.adapter,
     ...(spec.name !== undefined && { name: spec.name }),
     tags: spec.tags ?? [],

@@ -40,7 +40,7 @@ describe("a project as a run", () => {
       expect(limits).toEqual(expected);
       if (expected.length > 0 || !small.project || !run) return;
       // What would be sent is a spec as the control plane takes it, and stays what it is.
-      const spec = await nativeSpec(small.project, run, []);
+      const spec = await nativeSpec(small.project, run, {});
       expect(parseWith(runSpec, JSON.parse(JSON.stringify(spec)), "spec")).toEqual(spec);
     },
   );
@@ -117,7 +117,7 @@ describe("a project as a run", () => {
     expect(findings).toEqual([]);
     const [run] = runs;
     if (!project || !run) throw new Error("It did not resolve.");
-    expect((await nativeSpec(project, run, [])).model).toEqual({ name: join(folder, "weights") });
+    expect((await nativeSpec(project, run, {})).model).toEqual({ name: join(folder, "weights") });
   });
 
   it("takes the folder's local_model where the command line names none", async () => {
@@ -169,7 +169,7 @@ describe("conversations with several answers", () => {
       "config.yml:4: 10 times 12 answers in batches of 4",
     );
     if (!project || !runs[0]) throw new Error("It did not resolve.");
-    expect((await nativeSpec(project, runs[0], [])).dataset.rows).toBe(12);
+    expect((await nativeSpec(project, runs[0], {})).dataset.rows).toBe(12);
   });
 
   it("are held out whole", async () => {
@@ -187,7 +187,7 @@ describe("conversations with several answers", () => {
       trainer: { steps: 30 },
     });
     if (!project || !runs[0]) throw new Error("It did not resolve.");
-    const { dataset, evalDataset, trainer } = await nativeSpec(project, runs[0], []);
+    const { dataset, evalDataset, trainer } = await nativeSpec(project, runs[0], {});
     expect([dataset.rows, evalDataset?.rows, trainer.steps]).toEqual([6, 4, 30]);
   });
 });
