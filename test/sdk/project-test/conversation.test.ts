@@ -6,6 +6,8 @@ import {
   rewardRow,
 } from "../../../sdk/config/project-folder/play/conversation.ts";
 import type { Entry, Turn } from "../../../sdk/config/project-folder/play/player.ts";
+import type { ErrorCode } from "../../../sdk/schema/error-codes.ts";
+import { SpotterError } from "../../../sdk/schema/errors.ts";
 import type { JobCallResult, ToolDefinition } from "../../../sdk/schema/job.ts";
 import type { ParsedResponse } from "../../../sdk/schema/rollout.ts";
 
@@ -16,7 +18,7 @@ const SETTINGS: PlaySettings = {
   includeThinking: false,
 };
 
-type Said = Partial<ParsedResponse> & { finishReason?: "length"; promptTokens?: number };
+type Said = Partial<ParsedResponse> & { finishReason?: "length"; promptTokens?: number; throws?: ErrorCode };
 
 const toolNamed = (name: string): ToolDefinition => ({
   type: "function",
@@ -47,7 +49,8 @@ async function play(said: Said[], { settings, tools = [], row, answer }: Played 
     player: {
       async answer(turn) {
         seen.push(turn);
-        const { finishReason = "stop", promptTokens = 10, ...response } = said[turn.number - 1] ?? {};
+        const { finishReason = "stop", promptTokens = 10, throws, ...response } = said[turn.number - 1] ?? {};
+        if (throws !== undefined) throw new SpotterError(throws, "no");
         return {
           response: { content: "", reasoning: "", toolCalls: [], ...response },
           finishReason,
@@ -117,8 +120,19 @@ describe("turns", () => {
       tools: ["add"],
     });
     expect([cut.conversation.turns, cut.called]).toEqual([1, []]);
-    const full = await play([{ ...call("add"), promptTokens: 1_000 }], { tools: ["add"] });
+    const full = await play([{ ...call("add"), promptTokens: 996 }], { tools: ["add"] });
     expect([full.conversation.turns, full.conversation.truncated]).toEqual([1, true]);
+    // What a tool said was more than was thought: only the server knows.
+    const refused = await play([call("add"), { throws: "context_length_exceeded" }], { tools: ["add"] });
+    expect([refused.conversation.turns, refused.conversation.truncated]).toEqual([1, true]);
+    expect(roles(refused.conversation)).toEqual(["user", "assistant", "tool"]);
+    const failing = play([{ throws: "context_length_exceeded" }]);
+    await expect(failing).rejects.toMatchObject({ code: "context_length_exceeded" });
+    // An image is no text of so many letters.
+    const image = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(66_000)}` } };
+    const row = { prompt: [{ role: "user", content: [{ type: "text", text: "What is it?" }, image] }] };
+    const seeing = await play([{ content: "A cat." }], { row });
+    expect([seeing.conversation.turns, seeing.seen[0]?.maxTokens]).toEqual([1, 993]);
     await expect(play([], { settings: { contextTokens: 5 } })).rejects.toMatchObject({
       code: "context_length_exceeded",
     });

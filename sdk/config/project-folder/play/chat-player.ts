@@ -4,7 +4,7 @@ import { parseResponse } from "../../../schema/parse-response.ts";
 import type { ParsedResponse, ToolCall } from "../../../schema/rollout.ts";
 import type { Answer, Player, Turn } from "./player.ts";
 import { jsonText } from "./json-text.ts";
-import { estimatedTokens } from "./token-estimate.ts";
+import { estimatedPrompt, estimatedTokens } from "./token-estimate.ts";
 
 /** Sends the body of a chat completion somewhere. */
 export type Ask = (body: Record<string, unknown>, signal: AbortSignal) => Promise<ChatCompletion>;
@@ -66,7 +66,7 @@ function answerOf(completion: ChatCompletion, turn: Turn, name: string): Answer 
   return {
     response: responseOf(text, reasoning ?? "", calls ?? [], turn.tools.length > 0),
     finishReason: choice.finish_reason === "length" ? "length" : "stop",
-    promptTokens: usage?.prompt_tokens ?? estimatedTokens(JSON.stringify(turn.messages)),
+    promptTokens: usage?.prompt_tokens ?? estimatedPrompt(turn.messages),
     completionTokens: usage?.completion_tokens ?? estimatedTokens(text),
   };
 }

@@ -2,8 +2,8 @@ import { SpotterError } from "../../../schema/errors.ts";
 import type { JobCallResult, ToolDefinition } from "../../../schema/job.ts";
 import type { ChatMessage, ParsedResponse, RewardRow, ToolCall } from "../../../schema/rollout.ts";
 import { isObject } from "../row-context.ts";
-import type { Answer, Entry, Player } from "./player.ts";
-import { estimatedTokens, textOfTokens } from "./token-estimate.ts";
+import type { Answer, Entry, Player, Turn } from "./player.ts";
+import { estimatedPrompt, estimatedTokens, textOfTokens } from "./token-estimate.ts";
 
 /** How a conversation is played: what `rollout` of config.yml says. */
 export interface PlaySettings {
@@ -66,11 +66,10 @@ export async function playConversation(entry: Entry, params: PlayParams): Promis
     promptTokens: 0,
     completionTokens: 0,
     toolErrors: [],
-    usedTokens: estimatedTokens(JSON.stringify(entry.row.prompt)),
+    usedTokens: estimatedPrompt(entry.row.prompt),
   };
   for (let number = 1; number <= settings.maxTurns; number++) {
     const maxTokens = settings.contextTokens - state.usedTokens;
-    if (maxTokens <= 0 && number === 1) throw tooLong(entry, settings.contextTokens);
     const turn = {
       entry,
       messages: shown(state.messages, settings),
@@ -79,7 +78,14 @@ export async function playConversation(entry: Entry, params: PlayParams): Promis
       maxTurns: settings.maxTurns,
     };
     const seed = params.seedOf(number);
-    take(state, await player.answer({ ...turn, maxTokens: Math.max(1, maxTokens), seed, signal }));
+    const answer = await answered(player, { ...turn, maxTokens: Math.max(1, maxTokens), seed, signal });
+    if (answer === undefined) {
+      state.truncated = true;
+      break;
+    }
+    if (number === 1 && answer.promptTokens >= settings.contextTokens)
+      throw tooLong(entry, answer.promptTokens, settings.contextTokens);
+    take(state, answer);
     if (state.finishReason !== "stop") break;
     const calls = tools.length > 0 ? state.response.toolCalls : [];
     if (calls.length === 0 && settings.terminationPolicy === "last_tool") break;
@@ -94,6 +100,17 @@ export async function playConversation(entry: Entry, params: PlayParams): Promis
 }
 
 type State = Conversation & { usedTokens: number };
+
+/** Undefined where what was said since the last answer left no room: tokens are known only once they were read. */
+async function answered(player: PlayParams["player"], turn: Turn): Promise<Answer | undefined> {
+  try {
+    return await player.answer(turn);
+  } catch (error) {
+    if (turn.number > 1 && SpotterError.is(error) && error.code === "context_length_exceeded")
+      return undefined;
+    throw error;
+  }
+}
 
 function take(state: State, answer: Answer): void {
   state.turns++;
@@ -203,10 +220,10 @@ export function rewardRow({ row }: Entry, conversation: Conversation): RewardRow
   };
 }
 
-function tooLong({ index }: Entry, contextTokens: number): SpotterError {
+function tooLong({ index }: Entry, promptTokens: number, contextTokens: number): SpotterError {
   return new SpotterError(
     "context_length_exceeded",
-    `The prompt of row ${index} leaves no room in the ${contextTokens} tokens of a conversation.`,
+    `The prompt of row ${index} has ${promptTokens} tokens, and a conversation may have ${contextTokens}.`,
     { where: "rollout.max_context_window", hint: "Raise max_context_window, or shorten the prompt." },
   );
 }

@@ -1,7 +1,7 @@
 import { isObject } from "../row-context.ts";
 import { exampleInput } from "./example-input.ts";
 import type { Answer, Entry, Player, Turn } from "./player.ts";
-import { estimatedTokens } from "./token-estimate.ts";
+import { estimatedPrompt, estimatedTokens } from "./token-estimate.ts";
 
 /** What it says to a row that names no answer. */
 export const MOCK_TEXT = "This is the mock model's answer.";
@@ -35,7 +35,7 @@ function answerOf(turn: Turn): Answer {
   return {
     response: { content, reasoning: "", toolCalls: calls },
     finishReason: "stop",
-    promptTokens: estimatedTokens(JSON.stringify(turn.messages)),
+    promptTokens: estimatedPrompt(turn.messages),
     completionTokens: estimatedTokens(content + (calls.length > 0 ? JSON.stringify(calls) : "")),
   };
 }
