@@ -7,7 +7,7 @@ export interface Finding {
 }
 
 /** zod/mini's text for everything that has no message of its own: it ships no language. */
-const NO_MESSAGE = "Invalid input";
+export const NO_MESSAGE = "Invalid input";
 
 /** What is wrong, in words. `keysAt` tells the known keys of the object at a path. */
 export function describeIssue(
