@@ -117,7 +117,7 @@ function starExportsOf(metafile: Metafile | undefined): string[] {
 function exportsNothing(name: string, file: string): SpotterError {
   return new SpotterError("reward_missing", `${name} exports nothing.`, {
     where: file,
-    hint: "Export a reward: export const good = reward(({ response }) => response.content.length > 0 ? 1 : 0);",
+    hint: "Export a reward, a tool or an environment, such as export const good = reward(({ response }) => response.content.length > 0 ? 1 : 0);",
   });
 }
 

@@ -35,16 +35,23 @@ export function entrypointHelp(
     "",
   ]);
   if (about !== undefined) return lines;
+  // A trainer or an orchestrator alone does not run here, and a server's settings change nothing.
+  const isHere = name === "rl" || name === "sft";
   return [
     `Usage: spotter ${name} [@ file.toml]... [--path.to.setting VALUE]...`,
     "",
     ...INTRODUCTION.split("\n"),
     ...lines,
     `Of Spotter itself`,
-    ...rowLines({ flag: "--json", takes: "", text: "print JSON: { config, provenance, findings }" }),
+    ...rowLines({
+      flag: "--json",
+      takes: "",
+      text: "print JSON: { config, provenance, findings }, and the run or endpoint that was started",
+    }),
     ...rowLines({ flag: "--help", takes: "[SETTING]", text: "all settings, or those of one section" }),
     "",
-    `\`spotter config explain ${name} SETTING @ file.toml\` tells where a value comes from.`,
+    `\`spotter config explain ${name} SETTING @ file.toml\` tells where a value comes from${isHere ? "," : "."}`,
+    ...(isHere ? ["and whether the setting is honoured on this machine."] : []),
   ];
 }
 
