@@ -50,10 +50,11 @@ export async function usedWeights(control: Control): Promise<References> {
   return used;
 }
 
-type Content = Pick<RunSpec, "dataset" | "evalDataset" | "rewards"> & Partial<Pick<RunSpec, "python">>;
+type Content = Pick<RunSpec, "dataset" | "evalDataset" | "rewards"> &
+  Partial<Pick<RunSpec, "tools" | "environments" | "python">>;
 
-function hashesOf({ dataset, evalDataset, rewards, python }: Content): string[] {
-  const code = [rewards?.code.sha256, python?.code.sha256];
+function hashesOf({ dataset, evalDataset, rewards, tools, environments = [], python }: Content): string[] {
+  const code = [rewards, tools, python, ...environments].map((setup) => setup?.code.sha256);
   return [dataset.sha256, evalDataset?.sha256, ...code].filter((hash) => hash !== undefined);
 }
 
