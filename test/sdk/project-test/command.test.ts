@@ -155,6 +155,39 @@ describe("spotter test with a model", () => {
     expect(JSON.stringify(asked)).not.toContain("only rewards see this");
   });
 
+  it("hands on the tools, the secrets and the time limits of config.yml", async () => {
+    const add = { name: "add", description: "Adds.", parameters: { type: "object" } };
+    const toolCalls = [{ id: "c1", type: "function", function: { name: "add", arguments: '{"a":1}' } }];
+    const gym = await fakeGym({
+      tools: [add],
+      callTool: () => 8,
+      chat: ({ messages }) => says(messages.at(-1)?.role === "tool" ? "8" : "", { tool_calls: toolCalls }),
+    });
+    const tools = `import { tool } from "spotter";\nexport const add = tool({ description: "Adds.", parameters: {} }, () => 8);\n`;
+    const folder = projectFolder({ ...FILES, "tools.ts": tools });
+    const settings = ["rollout.max_turns=2", "rollout.tool_timeout=7", "rollout.reward_timeout=9"];
+    const { code, json } = await test(
+      folder,
+      ["--entry", "2", "--model", "nano", "--secret", "JUDGE", "--verbose", ...settings],
+      gym.url,
+    );
+    expect(code).toBe(0);
+    expect(json.rollouts[0]?.conversation?.map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "assistant",
+      "tool",
+    ]);
+    expect(bodiesOf(gym, "/chat/completions")[0]?.tools).toEqual([{ type: "function", function: add }]);
+    expect(bodiesOf(gym, "/tools")[0]).toEqual({
+      calls: [{ tool: "add", input: { a: 1 } }],
+      timeoutMs: 7_000,
+      secrets: ["JUDGE"],
+    });
+    expect(bodiesOf(gym, "/rewards")[0]).toMatchObject({ timeoutMs: 9_000, secrets: ["JUDGE"] });
+  });
+
   it("fails the rollout that could not be played, plays the others, and ends with 1", async () => {
     let count = 0;
     const gym = await fakeGym({ chat: () => (count++ === 0 ? {} : says("6")) });
