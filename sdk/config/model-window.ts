@@ -9,7 +9,8 @@ const BUILT_IN = join(import.meta.dirname, "..", "..", "engine", "models");
  * folder. Undefined otherwise, and for what is not readable: whoever loads the model says what is wrong with it.
  */
 export function modelWindow(name: string): number | undefined {
-  const folder = isAbsolute(name) || name.startsWith(".") ? name : join(BUILT_IN, name.replace(/^spotter\//, ""));
+  const folder =
+    isAbsolute(name) || name.startsWith(".") ? name : join(BUILT_IN, name.replace(/^spotter\//, ""));
   try {
     const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8")) as Record<string, unknown>;
     const { max_position_embeddings: window } = config;

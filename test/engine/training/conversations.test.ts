@@ -129,9 +129,7 @@ describe("conversations with tools", () => {
     if (!sample) throw new Error("no sample");
     const rollout = rolloutOf(1, sample, { scores: {}, errors: {} });
     const first = `${call("add", { a: 2, b: 3 })}$`;
-    expect(textOf(rollout.tokenIds)).toBe(
-      `[add]user:2 + 3?$assistant:${first}tool:5$assistant:it is 5$`,
-    );
+    expect(textOf(rollout.tokenIds)).toBe(`[add]user:2 + 3?$assistant:${first}tool:5$assistant:it is 5$`);
     const written = rollout.tokenIds.filter((_, at) => rollout.mask[at] === 1);
     expect(textOf(written)).toBe(`${first}it is 5$`);
     expect(rollout.logprobs).toEqual(
