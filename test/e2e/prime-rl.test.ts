@@ -45,6 +45,14 @@ describe("prime-rl's configurations on this machine", () => {
     expect(out).toMatch(/step 2\/2 +succeeded/);
   });
 
+  it("serves the model of an inference configuration, as an endpoint (B1)", async () => {
+    const { code, out } = await runCli(["inference", "--model.name", "spotter/nano", "--json"]);
+    expect(code).toBe(0);
+    const { endpoint } = JSON.parse(out) as { endpoint: { name: string; state: string } };
+    expect(endpoint.state).toBe("ready");
+    expect((await runCli(["endpoint", "chat", endpoint.name, "Hello"])).code).toBe(0);
+  });
+
   it("starts nothing that it cannot do, and says all of it", async () => {
     const before = (await Run.list()).length;
     const words = ["rl", "@", "examples/wiki_search/rl.toml", "--model.name", "spotter/nano"];
