@@ -58,7 +58,7 @@ describe("tool", () => {
     const add = tool<{ a: number }>({ description: "Adds.", parameters, timeoutMs: 5 }, ({ a }) => a + 1);
     expect(add({ a: 1 }, { secrets: {} })).toBe(2);
     expect(add.options.parameters).toBe(parameters);
-    expect(definitionOf(add)).toEqual({ kind: "tool", description: "Adds.", timeoutMs: 5 });
+    expect(definitionOf(add)).toEqual({ kind: "tool", description: "Adds.", parameters, timeoutMs: 5 });
   });
 
   it.each([
