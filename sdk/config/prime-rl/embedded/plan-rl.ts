@@ -62,7 +62,7 @@ function paramsOf(config: RlConfig, notes: Notes, cwd: string): TrainConfigParam
       normalizeStd: false,
       evalEvery,
     }),
-    adapter: adapterOf(trainer.model.lora),
+    adapter: adapterOf(notes, "trainer.model.lora", trainer.model.lora, model),
     // One process is all components: it has the variables of each.
     ...aboutOf(config, {
       ...shared,

@@ -44,7 +44,7 @@ async function paramsOf(config: SftConfig, notes: Notes, cwd: string): Promise<T
       batchSize: data.batch_size,
       ...(val === null ? {} : { evalEvery: val.interval }),
     }),
-    adapter: adapterOf(config.model.lora),
+    adapter: adapterOf(notes, "model.lora", config.model.lora, model),
     seed: Math.max(0, seed),
     ...aboutOf(config, config.env_vars),
   };

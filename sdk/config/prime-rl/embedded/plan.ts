@@ -1,6 +1,6 @@
 import type { Dataset } from "../../../dataset.ts";
 import type { LoraParams, TrainConfigParams } from "../../../train-config.ts";
-import { modelWindow } from "../../model-window.ts";
+import { modelLimits } from "../../model-limits.ts";
 import type { RlConfig, SftConfig, TrainerConfig } from "../rules/configs.ts";
 import type { Finding } from "../types.ts";
 
@@ -63,11 +63,25 @@ export class Notes {
 
 const TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"] as const;
 
-/** The trainer's adapter; the modules of mixtures of experts, which no model here has, are left out. */
-export function adapterOf(lora: TrainerConfig["model"]["lora"]): LoraParams | "full" {
+/**
+ * The trainer's adapter; the modules of mixtures of experts, which no model here has, are left out. A rank above the
+ * model's width is lowered, with the weight of the adapter kept as it is. `path`: of the adapter's section.
+ */
+export function adapterOf(
+  notes: Notes,
+  path: string,
+  lora: TrainerConfig["model"]["lora"],
+  model: string,
+): LoraParams | "full" {
   if (lora === null) return "full";
   const targets = TARGETS.filter((target) => lora.target_modules.includes(target));
-  return { kind: "lora", rank: lora.rank, alpha: lora.alpha, targets };
+  const { rank: most = lora.rank } = modelLimits(model);
+  if (lora.rank <= most) return { kind: "lora", rank: lora.rank, alpha: lora.alpha, targets };
+  notes.lower(
+    `${path}.rank`,
+    `${path}.rank is ${lora.rank}; ${model} is ${most} wide, so it is ${most} here.`,
+  );
+  return { kind: "lora", rank: most, alpha: (lora.alpha * most) / lora.rank, targets };
 }
 
 type Optimizer = TrainerConfig["optim"];
@@ -151,7 +165,7 @@ export function tellSlurm(notes: Notes, slurm: unknown): void {
 
 /** A window that the model has; what asks for more is lowered, and said. */
 export function windowOf(notes: Notes, path: string, asked: number, model: string): number {
-  const window = modelWindow(model);
+  const { window } = modelLimits(model);
   if (window === undefined || asked <= window) return asked;
   notes.lower(path, `${path} is ${asked}; ${model} takes ${window} tokens, so it is ${window} here.`);
   return window;

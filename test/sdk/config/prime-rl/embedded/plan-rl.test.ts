@@ -103,6 +103,19 @@ describe("planRl", () => {
     );
   });
 
+  it("lowers a rank that the model is not wide enough for, with the adapter's weight kept (B55)", async () => {
+    const { params, findings } = await plan([
+      "--trainer.model.lora.rank",
+      "256",
+      "--trainer.model.lora.alpha",
+      "64",
+    ]);
+    expect(params?.adapter).toMatchObject({ rank: 128, alpha: 32 });
+    expect(findings).toContainEqual(
+      expect.objectContaining({ code: "clamped", severity: "warning", path: "trainer.model.lora.rank" }),
+    );
+  });
+
   it("mixes environments by their ratio, with turns and names of their own (B21)", async () => {
     const two = `${BASE}name = "one"\nratio = 3\n[[orchestrator.train.env]]\nid = "primeintellect/wordle"\nmax_turns = 2\n[[orchestrator.train.env]]\nid = "./plan-rl.test.ts#chess"\nname = "mine"\n`;
     const { params } = await plan([], two);
