@@ -16,8 +16,7 @@ export async function callTools(
   calls: readonly JobToolCall[],
   signal?: AbortSignal,
 ): Promise<JobCallResult[]> {
-  const job = await liveJob(control, jobId, attempt);
-  const spec = await getRunSpec(control, job.owner);
+  const spec = await specOf(control, jobId, attempt);
   return grouped(
     calls,
     ({ environment }) => environment ?? "",
@@ -41,8 +40,7 @@ export async function callEnvironments(
   calls: readonly JobEnvironmentCall[],
   signal?: AbortSignal,
 ): Promise<JobCallResult[]> {
-  const job = await liveJob(control, jobId, attempt);
-  const spec = await getRunSpec(control, job.owner);
+  const spec = await specOf(control, jobId, attempt);
   return grouped(
     calls,
     ({ environment }) => environment,
@@ -57,6 +55,12 @@ export async function callEnvironments(
       return (await callMembers(control, handle, members, signal)).map(told);
     },
   );
+}
+
+/** The spec of the run that an attempt still owns. */
+async function specOf(control: Control, jobId: string, attempt: number): Promise<RunSpec> {
+  const { owner } = await liveJob(control, jobId, attempt);
+  return getRunSpec(control, owner);
 }
 
 /** What a training container is told of the tools that its model may call. */
