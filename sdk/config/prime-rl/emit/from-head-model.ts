@@ -1,3 +1,4 @@
+import { SAME_IN_VLLM } from "./head-model.ts";
 import { isTable } from "../walk.ts";
 import { resumeFromHead } from "./resume.ts";
 import type { Conversion, Table } from "./tree.ts";
@@ -37,24 +38,7 @@ const VLLM: Readonly<Record<string, string>> = {
   tensor_parallel_size: "parallel.tp",
   data_parallel_size: "parallel.dp",
 };
-const SAME = new Set([
-  "enable_lora",
-  "max_loras",
-  "max_cpu_loras",
-  "max_lora_rank",
-  "lora_target_modules",
-  "enable_prefix_caching",
-  "gpu_memory_utilization",
-  "api_server_count",
-  "data_parallel_size_local",
-  "data_parallel_rpc_port",
-  "seed",
-  "enable_expert_parallel",
-  "all2all_backend",
-  "enable_eplb",
-  "enable_dbo",
-  "enable_return_routed_experts",
-]);
+const SAME = new Set(SAME_IN_VLLM);
 
 export function inferenceFromHead(it: Conversion, at: string): void {
   const extra: Table = {};

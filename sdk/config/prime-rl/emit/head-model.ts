@@ -61,13 +61,14 @@ export function inferenceToHead(it: Conversion, at: string): void {
   it.move(`${at}parallel.tp`, `${at}vllm.tensor_parallel_size`);
   it.move(`${at}parallel.dp`, `${at}vllm.data_parallel_size`);
   it.take(`${at}parallel`);
-  for (const key of VLLM) it.move(`${at}${key}`, `${at}vllm.${key}`);
+  for (const key of SAME_IN_VLLM) it.move(`${at}${key}`, `${at}vllm.${key}`);
   for (const [key, value] of Object.entries(it.takeTable(`${at}vllm_extra`) ?? {}))
     it.put(`${at}vllm.${key}`, value);
   deploymentToHead(it, at);
 }
 
-const VLLM = [
+/** Settings of vLLM that have the same name in both versions. */
+export const SAME_IN_VLLM = [
   "enable_lora",
   "max_loras",
   "max_cpu_loras",
