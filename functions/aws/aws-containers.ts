@@ -104,16 +104,20 @@ export class AwsContainers implements Containers {
   /**
    * Takes in an event of EventBridge. They come late, twice and in any order: one that tells nothing new does
    * nothing, and none moves a state backwards.
+   *
+   * @returns Jobs of replicas whose instance may soon be taken back. They go on; others should be ready by then.
    */
-  async heard(event: unknown): Promise<void> {
+  async heard(event: unknown): Promise<string[]> {
     const heard = readEvent(event);
     if (heard?.type === "task") await this.#heardOfTask(heard.change);
     if (heard?.type === "spot") await this.#spareTime(heard.instanceId);
-    if (heard?.type !== "job") return;
+    if (heard?.type === "rebalance") return await this.#replicasToLeave(heard.instanceId);
+    if (heard?.type !== "job") return [];
     const view = viewOfJob(this.#options.params.stack, heard.job);
     // Batch numbers nothing: only an end is believed, for the rest it is asked.
     if (view !== undefined && isOver(view)) this.#batch.heard(view);
     else await this.#batch.heardOf(heard.job.jobId);
+    return [];
   }
 
   async #heardOfTask(change: TaskChange): Promise<void> {
@@ -142,19 +146,38 @@ export class AwsContainers implements Containers {
    * that it can save. Without the first, whoever comes next is told the same a moment later.
    */
   async #spareTime(instanceId: string): Promise<void> {
+    for (const arn of await this.#containerInstances(instanceId)) {
+      await this.#drain(arn);
+      await Promise.all([this.#ecs.endOnInstance(arn), this.#batch.endOnInstance(arn)]);
+    }
+  }
+
+  /**
+   * The hint that an instance may be taken back: replicas can be replaced before it is. A run saves at its own
+   * intervals and at the warning; ending it for a hint would cost more than it spares.
+   */
+  async #replicasToLeave(instanceId: string): Promise<string[]> {
+    const own = clusterName(this.#options.params.cluster);
+    const arns = (await this.#containerInstances(instanceId)).filter((arn) => clusterOf(arn) === own);
+    for (const arn of arns) await this.#drain(arn);
+    const there = (await this.#ecs.list()).filter(({ instanceArn = "" }) => arns.includes(instanceArn));
+    return there.filter(({ kind }) => kind === "serve").map(({ jobId }) => jobId);
+  }
+
+  /** What ECS and Batch call that EC2 instance, in any cluster. */
+  async #containerInstances(instanceId: string): Promise<string[]> {
     const api = await this.#apis.ecs();
     const used = (await this.living()).flatMap(({ instanceArn }) => instanceArn ?? []);
     const known = [...(await ec2Instances(api, used))].filter(([, ec2Id]) => ec2Id === instanceId);
     const idle = await instancesOn(api, this.#options.params.cluster, instanceId);
-    for (const arn of new Set([...known.map(([instanceArn]) => instanceArn), ...idle])) {
-      await drain(api, arn).catch((error: unknown) => {
-        this.#options.log.warn("an instance that is taken back still takes tasks", {
-          arn,
-          error: String(error),
-        });
-      });
-      await Promise.all([this.#ecs.endOnInstance(arn), this.#batch.endOnInstance(arn)]);
-    }
+    return [...new Set([...known.map(([instanceArn]) => instanceArn), ...idle])];
+  }
+
+  async #drain(arn: string): Promise<void> {
+    await drain(await this.#apis.ecs(), arn).catch((error: unknown) => {
+      const words = "an instance that is taken back still takes tasks";
+      this.#options.log.warn(words, { arn, error: String(error) });
+    });
   }
 
   onChange(listener: (jobId: string) => void): () => void {

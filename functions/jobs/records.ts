@@ -40,6 +40,8 @@ export interface JobRecord {
   /** Where a replica listens. */
   address?: string;
   exit?: { outcome: "succeeded" | "failed" | "cancelled"; failure?: Failure };
+  /** Since when its platform has said that it may soon take the container back. */
+  leavingSinceMs?: number;
 }
 
 export function jobKey(id: string): DocumentKey {
@@ -94,6 +96,15 @@ export async function changeJob(
   });
   if (document !== undefined) control.jobTokens.set(id, document);
   return document?.value;
+}
+
+/** Writes down that these may soon be taken back, so that who comes after this process knows. Twice is harmless. */
+export async function noteLeaving(control: Control, ids: readonly string[]): Promise<void> {
+  const leavingSinceMs = control.clock.now();
+  for (const id of ids)
+    await changeJob(control, id, (job) =>
+      job.leavingSinceMs === undefined ? { ...job, leavingSinceMs } : undefined,
+    );
 }
 
 export async function fenceJob(control: Control, id: string): Promise<void> {

@@ -8,6 +8,7 @@ import { store } from "../aws/aws-deps/store.ts";
 import { isRecent } from "../aws/recent.ts";
 import { runSweep } from "../aws/sweep/run-sweep.ts";
 import type { Control } from "../control.ts";
+import { noteLeaving } from "../jobs/records.ts";
 import { createReconciler, type Reconciler, type ReconcilerMemory } from "../reconciler/reconciler.ts";
 import { sendOverHttp } from "../webhooks/send.ts";
 import { createWebhooks, type Webhooks } from "../webhooks/webhooks.ts";
@@ -61,7 +62,7 @@ export const handler = eventFunction(
   },
   async ({ control, settings }, event, context) => {
     // What cannot be taken in must not keep what there is to do from being done.
-    const missed = await running?.heard(event).then(
+    const missed = await heard(control, event).then(
       () => undefined,
       (error: unknown) => ({ error }),
     );
@@ -92,6 +93,10 @@ export const handler = eventFunction(
     return { turns };
   },
 );
+
+async function heard(control: Control, event: unknown): Promise<void> {
+  await noteLeaving(control, (await running?.heard(event)) ?? []);
+}
 
 async function reconcile(
   control: Control,

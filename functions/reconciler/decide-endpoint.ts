@@ -46,11 +46,13 @@ function isOver({ expiresAtMs, state }: EndpointView, now: number): boolean {
 /** Its home will end it soon, before the endpoint itself is to end: another one has to be ready by then. */
 function isAged(
   endpoint: EndpointView,
-  { job, revision }: ReplicaView,
+  { job, revision, state }: ReplicaView,
   now: number,
   policy: Policy,
 ): boolean {
   if (revision !== endpoint.revision) return false;
+  // One that does not serve yet may still get there before it is taken back, if it is at all.
+  if (job.isLeaving === true && (state === "ready" || state === "draining")) return true;
   const { startedAtMs = now, maxLifetimeMs = 0 } = job;
   if ((endpoint.expiresAtMs ?? Number.POSITIVE_INFINITY) <= startedAtMs + maxLifetimeMs) return false;
   return hasOutlived(job, now, Math.min(policy.startMs, maxLifetimeMs / 10));

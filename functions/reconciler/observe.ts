@@ -108,6 +108,7 @@ async function jobView(control: Control, id: string): Promise<JobView> {
     container,
     spot: job?.hardware?.spot,
     maxLifetimeMs: job?.maxLifetimeMs,
+    isLeaving: job?.leavingSinceMs !== undefined,
     hasFallbacks: job?.hardware?.fallbacks !== undefined,
   };
 }

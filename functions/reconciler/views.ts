@@ -19,6 +19,8 @@ export interface JobView {
   spot?: boolean;
   /** Its home ends it after this long. */
   maxLifetimeMs?: number;
+  /** Its platform has said that it may soon take the container back. */
+  isLeaving?: boolean;
   /** Other GPUs would do as well. */
   hasFallbacks?: boolean;
 }

@@ -51,12 +51,13 @@ const jobChange = z.object({
   container: jobContainer,
   attempts: z.catch(z.array(z.object({ container: jobContainer })), []),
 });
+/** Both the warning of a spot instance and the hint that comes before it, perhaps long before, perhaps never. */
 const spotWarning = z.object({ "instance-id": z.string().check(z.regex(/^i-[0-9a-f]{8,32}$/)) });
 
 type Heard =
   | { type: "task"; change: TaskChange }
   | { type: "job"; job: JobDetail & { jobId: string } }
-  | { type: "spot"; instanceId: string };
+  | { type: "spot" | "rebalance"; instanceId: string };
 
 /** What an event tells; undefined for one that nobody here listens to. */
 export function readEvent(raw: unknown): Heard | undefined {
@@ -72,11 +73,16 @@ export function readEvent(raw: unknown): Heard | undefined {
       const job = jobChange.safeParse(detail);
       return job.success ? { type: "job", job: job.data as JobDetail & { jobId: string } } : undefined;
     }
-    case "EC2 Spot Instance Interruption Warning": {
-      const warning = spotWarning.safeParse(detail);
-      return warning.success ? { type: "spot", instanceId: warning.data["instance-id"] } : undefined;
-    }
+    case "EC2 Spot Instance Interruption Warning":
+      return ofInstance("spot", detail);
+    case "EC2 Instance Rebalance Recommendation":
+      return ofInstance("rebalance", detail);
     default:
       return undefined;
   }
+}
+
+function ofInstance(type: "spot" | "rebalance", detail: unknown): Heard | undefined {
+  const warning = spotWarning.safeParse(detail);
+  return warning.success ? { type, instanceId: warning.data["instance-id"] } : undefined;
 }

@@ -55,7 +55,9 @@ containersContract("AwsContainers", async () => {
     pollMs: 20,
     freshMs: 10,
   });
-  listeners.push((event) => containers.heard(event));
+  listeners.push(async (event) => {
+    await containers.heard(event);
+  });
   return {
     containers,
     environmentFor,

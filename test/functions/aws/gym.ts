@@ -94,6 +94,8 @@ export interface Gym {
   aws: FakeAws;
   apis: AwsApis;
   containers: AwsContainers;
+  /** Told of replicas whose instance may soon be taken back. */
+  leaving: (listener: (jobIds: string[]) => Promise<void>) => void;
   /** Another process over the same stack, which knows nothing. */
   another: () => AwsContainers;
   /** Asks time to pass until this promise is settled. */
@@ -118,12 +120,17 @@ export async function gym(
   const open = () =>
     new AwsContainers({ params: PARAMS, clock: aws.clock, log: silent, apis, freshMs: 0, ...options });
   const containers = open();
-  heard.push((event) => containers.heard(event));
+  const listeners: ((jobIds: string[]) => Promise<void>)[] = [];
+  heard.push(async (event) => {
+    const jobIds = await containers.heard(event);
+    for (const listener of listeners) await listener(jobIds);
+  });
   onEnd(() => aws.close());
   return {
     aws,
     apis,
     containers,
+    leaving: (listener) => listeners.push(listener),
     another: open,
     async passUntil(promise) {
       let isSettled = false;

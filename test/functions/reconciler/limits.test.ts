@@ -190,6 +190,15 @@ describe("replicas that their home will end soon", () => {
     expect(actions).toMatchObject([{ type: "drain-replica", jobId: "a" }, { type: "add-replica" }]);
   });
 
+  it("are also those that their platform may take back, once they serve", () => {
+    const leaving = replica("a", { isLeaving: true });
+    expect(types(decideEndpoint(endpoint({ replicas: [leaving] }), NOW, policy))).toEqual(["add-replica"]);
+    const both = endpoint({ replicas: [leaving, replica("b")] });
+    expect(decideEndpoint(both, NOW, policy)).toMatchObject([{ type: "drain-replica", jobId: "a" }]);
+    const starting = replica("a", { isLeaving: true, startedAtMs: NOW }, "starting");
+    expect(types(decideEndpoint(endpoint({ replicas: [starting] }), NOW, policy))).toEqual(["probe-replica"]);
+  });
+
   it("stay where the endpoint itself ends first", () => {
     const view = endpoint({ replicas: [old("a")], expiresAtMs: NOW + 1 });
     expect(decideEndpoint(view, NOW, policy)).toEqual([]);

@@ -1,6 +1,7 @@
 import { vi } from "vitest";
 import { createControlPlane, type ControlPlane } from "../../../../functions/app.ts";
 import type { Deps } from "../../../../functions/deps.ts";
+import { noteLeaving } from "../../../../functions/jobs/records.ts";
 import { systemIds } from "../../../../functions/system/system-ids.ts";
 import type { Store } from "../../../../functions/ports/store.ts";
 import { sha256Of } from "../../../../functions/records/hash.ts";
@@ -64,6 +65,7 @@ export async function awsPlane(
   const beating = new Map<string, Job>();
   let { plane, close } = open(base.containers);
   onEnd(() => close());
+  base.leaving((jobIds) => noteLeaving(plane.control, jobIds));
 
   function open(containers: AwsContainers): { plane: ControlPlane; close: () => Promise<void> } {
     const deps: Deps = {

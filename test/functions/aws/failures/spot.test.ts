@@ -120,3 +120,37 @@ describe("a spot instance that is taken back", () => {
     });
   });
 });
+
+describe("a hint that a spot instance may be taken back", () => {
+  it("brings another replica, which serves before the first one goes", async () => {
+    const { plane, container } = await serving({ hardware: SPOT });
+    plane.aws.control.rebalance(container.run.arn);
+    plane.aws.control.rebalance(container.run.arn);
+    await plane.until(() => plane.aws.containers.all.length === 2, 8 * MINUTE_MS);
+    expect(plane.aws.pools.get("gpu-spot")?.instances[0]).toMatchObject({ draining: true });
+    expect(container.signals).toEqual([]);
+    expect((await plane.endpoint()).replicas[0]).toMatchObject({ state: "ready" });
+    const [, second] = plane.aws.containers.all;
+    if (second === undefined) throw new Error("no second container");
+    const job = plane.job(second);
+    await job.beat();
+    await job.report({ type: "ready", address: "127.0.0.1:2" });
+    await plane.until(async () => (await plane.endpoint()).replicas.length === 1, 2 * MINUTE_MS);
+    expect(container.exit).toBeDefined();
+    expect(await plane.endpoint()).toMatchObject({
+      startFailures: 0,
+      replicas: [{ jobId: "serve-base-r1-2", state: "ready" }],
+    });
+    expect(plane.aws.containers.all).toHaveLength(2);
+  });
+
+  it("leaves a run alone, which saves at the warning", async () => {
+    const { aws, containers } = await gym(onTestFinished);
+    await containers.launch(spec("train-run-1-a1", { hardware: SPOT }));
+    await aws.clock.advance(5 * MINUTE_MS);
+    aws.control.rebalance(aws.containers.all[0]?.run.arn ?? "");
+    await aws.clock.advance(MINUTE_MS);
+    expect(aws.containers.all[0]?.signals).toEqual([]);
+    expect(await containers.describe("train-run-1-a1")).toMatchObject({ state: "running" });
+  });
+});
