@@ -41,6 +41,10 @@ export interface TrainerParams {
   saveEvery?: number;
   /** Evaluate on `evalDataset` every so many steps. Default: never. */
   evalEvery?: number | null;
+  /** Whether the model and the rewards see what it thought before earlier answers. Default true. */
+  includeThinking?: boolean;
+  /** The conversations of a step must be over by then; one that is not has no verdict. Default 3,600,000 (an hour). */
+  rolloutTimeoutMs?: number;
 }
 
 export interface GrpoParams extends TrainerParams {

@@ -172,5 +172,5 @@ function isDue(step: number, every: number | null | undefined): boolean {
 }
 
 function isRewardFailure(error: unknown): boolean {
-  return SpotterError.is(error) && error.code.startsWith("reward_");
+  return SpotterError.is(error) && /^(reward|rollout)_/.test(error.code);
 }

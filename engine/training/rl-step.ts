@@ -10,7 +10,7 @@ import {
   judgeAll,
   rolloutOf,
   sampleAll,
-  sequenceOf,
+  sequencesOf,
   writtenLogprobs,
   type Sample,
   type SampleRequest,
@@ -107,7 +107,9 @@ async function learn(
   learnt: { sample: Sample; advantage: number }[],
 ): Promise<TrainStepResult | undefined> {
   if (learnt.length === 0) return undefined;
-  const sequences: TrainSequence[] = learnt.map(({ sample, advantage }) => sequenceOf(sample, advantage));
+  const sequences: TrainSequence[] = learnt.flatMap(({ sample, advantage }) =>
+    sequencesOf(sample, advantage),
+  );
   const { klCoef, clipLow, clipHigh } = spec.algorithm;
   if (klCoef > 0) {
     const ids = sequences.map((sequence) => sequence.ids);
@@ -139,11 +141,13 @@ function conversationMetrics(spec: RunSpec, samples: readonly Sample[]): Record<
 
 function trainMetrics(trained: TrainStepResult, learnt: { sample: Sample }[]): Record<string, number> {
   let drift = 0;
-  learnt.forEach(({ sample }, index) => {
-    writtenLogprobs(sample).forEach((sampled, token) => {
-      drift = Math.max(drift, Math.abs(sampled - (trained.logprobs[index]?.[token] ?? sampled)));
+  learnt
+    .flatMap(({ sample }) => writtenLogprobs(sample))
+    .forEach((written, index) => {
+      written.forEach((sampled, token) => {
+        drift = Math.max(drift, Math.abs(sampled - (trained.logprobs[index]?.[token] ?? sampled)));
+      });
     });
-  });
   return {
     loss: trained.loss,
     kl: trained.kl,

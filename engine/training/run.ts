@@ -18,6 +18,7 @@ import { startingPoint, type StartingPoint } from "./starting-point.ts";
 import { rowsPerStep } from "./steps.ts";
 import { createPromptCodec } from "./text.ts";
 import { createWorld } from "./world.ts";
+import { withoutThinking } from "./thinking.ts";
 
 export interface TrainParts {
   startEngine: (setup: EngineSetup) => Promise<EngineApi>;
@@ -50,8 +51,9 @@ export async function runTraining(
     const told = { ...job, tools: python.tools };
     const world = createWorld({ job: told, rollout: spec.rollout, codec, client: played });
     progress.phase("prepare-dataset");
-    const rows = await fetchRows(client, job.dataset, workDir);
-    const evalRows = job.evalDataset && (await fetchRows(client, job.evalDataset, workDir));
+    const fetched = (file: JobFile) => fetchRows(client, file, workDir, spec.rollout.includeThinking);
+    const rows = await fetched(job.dataset);
+    const evalRows = job.evalDataset && (await fetched(job.evalDataset));
     const batches = createBatches({
       seed: spec.seed,
       groups: rowGroups(rows, spec.environments),
@@ -89,7 +91,10 @@ async function fetchRows(
 ): Promise<DatasetRow[]> {
   const path = join(workDir, "datasets", `${file.sha256}.jsonl`);
   await client.download(file, path);
-  return readRows(path, file.path);
+  const rows = await readRows(path, file.path);
+  if (includeThinking) return rows;
+  return rows.map((row) => ({ ...row, prompt: withoutThinking(row.prompt) }));
+  includeThinking: boolean,
 }
 
 /** Every row the run will meet, of both datasets. */

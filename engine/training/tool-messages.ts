@@ -1,7 +1,7 @@
 import type { JobCallResult } from "../../sdk/schema/job.ts";
 import type { ChatMessage, ToolCall } from "../../sdk/schema/rollout.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
-import { roomOf, type Episode } from "./episode.ts";
+import { roomAhead, type Episode } from "./episode.ts";
 import type { PromptCodec } from "./text.ts";
 
 /** Ends a text that was cut, for the model and for readers of rollouts. */
@@ -18,10 +18,11 @@ export function toolMessages(
   episode: Episode,
   codec: PromptCodec,
   answers: readonly { call: ToolCall; result: JobCallResult | undefined }[],
-  rollout: Pick<RunSpec["rollout"], "maxToolTokens" | "contextTokens">,
+  rollout: Pick<RunSpec["rollout"], "maxToolTokens" | "contextTokens" | "includeThinking">,
 ): ChatMessage[] {
-  const limit = Math.min(rollout.contextTokens ?? Infinity, codec.contextLength);
-  let room = roomOf(episode, limit) - SPARE_TOKENS;
+  const limitTokens = Math.min(rollout.contextTokens ?? Infinity, codec.contextLength);
+  let room =
+    roomAhead(episode, codec, { limitTokens, includeThinking: rollout.includeThinking }) - SPARE_TOKENS;
   return answers.map(({ call, result }, index) => {
     // Each gets its share of what is left, so that the last call is answered as well.
     const share = Math.floor(room / (answers.length - index));
@@ -30,7 +31,7 @@ export function toolMessages(
       room: share,
     });
     room -= tokens;
-    if (isCut) episode.truncated = true;
+    if (isCut) episode.cutAnswers++;
     return { role: "tool", tool_call_id: call.id, name: call.name, content: text };
   });
 }

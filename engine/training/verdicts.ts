@@ -29,11 +29,18 @@ export function countVerdicts(
     "?",
     { code: "reward_failed", message: "no cause given" },
   ];
+  const isLate = cause.code === "rollout_timeout";
+  const what = isLate ? "A conversation" : `Reward "${name}"`;
   throw new SpotterError(
     cause.code in ERROR_CODES ? (cause.code as ErrorCode) : "reward_failed",
     `${count.missing} of ${count.judged} verdicts are missing, more than the ${maxMissingShare * 100} % allowed. ` +
-      `Reward "${name}", sample ${verdicts.indexOf(missing[0])} of the step: ${cause.message}`,
-    { where: name, hint: "Correct the reward, give it more time (timeoutMs), or raise maxMissingShare." },
+      `${what}, sample ${verdicts.indexOf(missing[0])} of the step: ${cause.message}`,
+    {
+      where: name,
+      hint: isLate
+        ? "Give conversations more time (rolloutTimeoutMs), or fewer turns and tokens."
+        : "Correct the reward, give it more time (timeoutMs), or raise maxMissingShare.",
+    },
   );
 }
 

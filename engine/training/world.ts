@@ -17,6 +17,8 @@ export interface World {
    * where the conversation is over.
    */
   reply(episodes: readonly Episode[]): Promise<(ChatMessage[] | undefined)[]>;
+  /** Whether something is still to come after the model's last answer: a tool's answer, a step, another turn. */
+  goesOn(episode: Episode): boolean;
 }
 
 export interface WorldParams {
@@ -68,8 +70,11 @@ export function createWorld({ job, rollout, codec, client }: WorldParams): World
     const said = new Map<Episode, ChatMessage[]>();
     for (const [episode, messages] of await answersOf(calling)) said.set(episode, messages);
     for (const [episode, messages] of await stepsOf(stepping)) said.set(episode, messages);
-    const goesOn = rollout.terminationPolicy === "max_turns";
-    return episodes.map((episode) => said.get(episode) ?? (goesOn && isPlain(episode) ? [] : undefined));
+    return episodes.map((episode) => said.get(episode) ?? (talksOn(episode) ? [] : undefined));
+  }
+
+  function talksOn(episode: Episode): boolean {
+    return rollout.terminationPolicy === "max_turns" && isPlain(episode);
   }
 
   /** One request for the calls of all conversations. */
@@ -118,7 +123,11 @@ export function createWorld({ job, rollout, codec, client }: WorldParams): World
     return environments[request.row.environment ?? ""]?.steps ?? false;
   }
 
-  return { begin, reply };
+  return {
+    begin,
+    reply,
+    goesOn: (episode) => callsTools(episode) || hasSteps(episode) || talksOn(episode),
+  };
 }
 
 const NO_ANSWER = { code: "environment_failed", message: "it gave no answer" };

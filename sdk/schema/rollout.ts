@@ -56,6 +56,19 @@ export const verdict = z.object({
 });
 export type Verdict = z.infer<typeof verdict>;
 
+const rolloutTokens = {
+  /** Prompt and completion; between answers, what tools and the environment said. */
+  tokenIds: z.array(z.number()),
+  /** 1 where the token was sampled by the model. */
+  mask: z.array(z.number()),
+  /** As sampled; 0 where mask is 0. */
+  logprobs: z.array(z.number()),
+};
+
+/** Tokens as the model saw them in one piece; all three lists have the same length. */
+export const rolloutBranch = z.object(rolloutTokens);
+export type RolloutTokens = z.infer<typeof rolloutBranch>;
+
 /** One sampled trajectory exactly as sampled; nothing that the model wrote is ever tokenised again. */
 export const rollout = z.object({
   step: nonNegativeInt,
@@ -67,17 +80,28 @@ export const rollout = z.object({
   environment: z.optional(z.string()),
   /** Answers of the model; absent: one. */
   turns: z.optional(nonNegativeInt),
-  /** A tool's answer was cut, or the conversation had no more room. */
+  /** The conversation had no more room, or no more time. */
   truncated: z.optional(z.boolean()),
-  /** Prompt and completion; between answers, what tools and the environment said. */
-  tokenIds: z.array(z.number()),
-  /** 1 where the token was sampled by the model. */
-  mask: z.array(z.number()),
-  /** As sampled; 0 where mask is 0. */
-  logprobs: z.array(z.number()),
+  /** Answers of tools that were cut; absent: none. */
+  cutAnswers: z.optional(nonNegativeInt),
+  /** What came before `tokenIds` where thinking was taken out of the conversation as it went on; absent: nothing. */
+  branches: z.optional(z.array(rolloutBranch)),
+  ...rolloutTokens,
+  /** What follows the prompt of `tokenIds`. */
   text: z.string(),
   finishReason: z.string(),
   verdict,
   advantage: z.optional(z.number()),
 });
 export type Rollout = z.infer<typeof rollout>;
+
+/**
+ * All sequences of a rollout in the order they were sampled: one, or where thinking was taken out of the conversation
+ * one for each time it went on.
+ *
+ * @example
+ * const written = branchesOf(rollout).flatMap(({ tokenIds, mask }) => tokenIds.filter((_, at) => mask[at] === 1));
+ */
+export function branchesOf({ branches = [], tokenIds, mask, logprobs }: Rollout): RolloutTokens[] {
+  return [...branches, { tokenIds, mask, logprobs }];
+}

@@ -140,6 +140,13 @@ export const rolloutSpec = z.strictObject({
   maxToolTokens: z.optional(countUpTo(131_072)),
   /** Longest conversation in tokens. Absent: what the model takes. */
   contextTokens: z.optional(countUpTo(10_000_000)),
+  /**
+   * Whether the model and the rewards see what it thought before earlier answers. If not, a conversation in which it
+   * thought is stored in branches: each what the model saw in one piece.
+   */
+  includeThinking: z._default(z.boolean(), true),
+  /** The conversations of a step must be over by then; one that is not has no verdict. Default: an hour. */
+  rolloutTimeoutMs: z._default(positiveInt, 3_600_000),
   /** Handed to the chat template, for example `{ enable_thinking: false }`. */
   chatTemplateKwargs: z._default(z.record(z.string(), z.unknown()), {}),
 });

@@ -48,7 +48,9 @@ export function shownRollout(rollout: Rollout): ShownRollout {
     ...(rollout.environment !== undefined && { environment: rollout.environment }),
     ...(rollout.turns !== undefined && { turns: rollout.turns }),
     ...(rollout.truncated && { truncated: true }),
-    tokens: rollout.mask.reduce((sum, each) => sum + each, 0),
+    tokens: [...(rollout.branches ?? []), rollout]
+      .flatMap(({ mask }) => mask)
+      .reduce((sum, each) => sum + each, 0),
     verdict: rollout.verdict,
     ...(rollout.advantage !== undefined && { advantage: rollout.advantage }),
   };

@@ -1,99 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { DatasetRow } from "../../../sdk/schema/dataset.ts";
-import type { JobCallResult, JobEnvironmentCall, JobToolCall, TrainJob } from "../../../sdk/schema/job.ts";
-import { rolloutSpec } from "../../../sdk/schema/run-spec.ts";
-import { ChatTemplate } from "../../../engine/onnx/text/chat-template.ts";
-import type { TextModel } from "../../../engine/onnx/text/text-model.ts";
-import { judgedRowOf, judgeAll, rolloutOf, sampleAll, sequenceOf } from "../../../engine/training/samples.ts";
-import { createPromptCodec } from "../../../engine/training/text.ts";
+import type { JobCallResult, JobEnvironmentCall, JobToolCall } from "../../../sdk/schema/job.ts";
+import { judgedRowOf, judgeAll, rolloutOf, sequencesOf } from "../../../engine/training/samples.ts";
 import { CUT_MARK } from "../../../engine/training/tool-messages.ts";
-import { createWorld } from "../../../engine/training/world.ts";
-import { characterModel, EOS } from "./character-model.ts";
-
-/** Conversations as `role:content$`, tools named before them; one token a character, `$` ends a turn. */
-const model = {
-  ...characterModel,
-  contextLength: 2_000,
-  responseFamily: "hermes" as const,
-  chatTemplate: new ChatTemplate(
-    "{%- for t in tools or [] -%}[{{ t.function.name }}]{%- endfor -%}" +
-      "{%- for m in messages -%}{{ m.role }}:{{ m.content }}${%- endfor -%}" +
-      "{%- if add_generation_prompt -%}assistant:{%- endif -%}",
-  ),
-} as unknown as TextModel;
-
-const add = {
-  type: "function" as const,
-  function: { name: "add", description: "Add.", parameters: { type: "object" } },
-};
-const call = (name: string, input: unknown) =>
-  `<tool_call>${JSON.stringify({ name, arguments: input })}</tool_call>`;
-const row = (text: string, more: Partial<DatasetRow> = {}): DatasetRow => ({
-  prompt: [{ role: "user", content: text }],
-  row: { text },
-  ...more,
-});
-
-interface Scene {
-  /** What the model writes after a text; without `$` it ran into the length limit. */
-  write: (text: string, seed: number) => string;
-  tools?: (calls: JobToolCall[]) => JobCallResult[];
-  environments?: (calls: JobEnvironmentCall[]) => JobCallResult[];
-  job?: Pick<TrainJob, "tools" | "environments">;
-  rollout?: object;
-}
-
-async function play(scene: Scene, rows: DatasetRow[]) {
-  const asked: { tools: JobToolCall[][]; environments: JobEnvironmentCall[][]; seeds: number[] } = {
-    tools: [],
-    environments: [],
-    seeds: [],
-  };
-  const job = scene.job ?? { tools: [add] };
-  const settings = rolloutSpec.parse({ maxTokens: 500, maxTurns: 4, ...scene.rollout });
-  const codec = createPromptCodec(model, {}, job.tools);
-  const world = createWorld({
-    job,
-    rollout: settings,
-    codec,
-    client: {
-      callTools: async (calls) => {
-        if (calls.length > 0) asked.tools.push(calls);
-        return scene.tools?.(calls) ?? calls.map(() => ({ value: null }));
-      },
-      callEnvironments: async (calls) => {
-        if (calls.length > 0) asked.environments.push(calls);
-        return scene.environments?.(calls) ?? [];
-      },
-    },
-  });
-  const engine = {
-    generate: async ({
-      promptIds,
-      seed,
-      maxNewTokens,
-    }: {
-      promptIds: number[];
-      seed: number;
-      maxNewTokens: number;
-    }) => {
-      asked.seeds.push(seed);
-      const text = scene.write(textOf(promptIds), seed);
-      const ids = model.tokenizer.encode(text).slice(0, maxNewTokens);
-      const ended = ids.at(-1) === EOS;
-      return {
-        ids,
-        logprobs: ids.map((id) => -id / 100),
-        finishReason: ended ? ("stop" as const) : ("length" as const),
-      };
-    },
-  };
-  const requests = rows.map((each, index) => ({ index, group: index, row: each, seed: 7 + index }));
-  const signal = new AbortController().signal;
-  return { asked, samples: await sampleAll({ engine, codec, settings, world, signal }, requests) };
-}
-
-const textOf = (ids: number[]) => ids.map((id) => (id === EOS ? "$" : String.fromCharCode(id))).join("");
+import { call, play, row, textOf } from "./scene.ts";
 
 describe("conversations with tools", () => {
   const write = (text: string) =>
@@ -135,9 +45,10 @@ describe("conversations with tools", () => {
     expect(rollout.logprobs).toEqual(
       rollout.tokenIds.map((id, at) => (rollout.mask[at] === 1 ? -id / 100 : 0)),
     );
-    const sequence = sequenceOf(sample, 0.5);
-    expect(sequence.mask).toEqual(rollout.mask);
-    expect(sequence.advantages).toEqual(rollout.mask.map((each) => each * 0.5));
+    const [sequence, ...others] = sequencesOf(sample, 0.5);
+    expect(others).toEqual([]);
+    expect(sequence?.mask).toEqual(rollout.mask);
+    expect(sequence?.advantages).toEqual(rollout.mask.map((each) => each * 0.5));
     expect(judgedRowOf(sample).completion.tokens).toBe(written.length);
   });
 
@@ -181,12 +92,12 @@ describe("conversations with tools", () => {
     const content = String(asked.samples[0]?.messages[2]?.content);
     expect(content.length).toBe(40);
     expect(content.endsWith(CUT_MARK)).toBe(true);
-    expect(asked.samples[0]).toMatchObject({ truncated: true, turns: 2 });
+    expect(asked.samples[0]).toMatchObject({ truncated: false, cutAnswers: 1, turns: 2 });
     const room = await play({ write: scripted, tools: answers, rollout: { contextTokens: 300 } }, [
       row("hm"),
     ]);
     const [sample] = room.samples;
-    expect(sample).toMatchObject({ truncated: true, turns: 2, response: { content: "ok" } });
+    expect(sample).toMatchObject({ truncated: false, cutAnswers: 1, turns: 2, response: { content: "ok" } });
     expect((sample?.prompt.ids.length ?? 0) + (sample?.ids.length ?? 0)).toBeLessThanOrEqual(300);
   });
 

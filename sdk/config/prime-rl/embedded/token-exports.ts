@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Rollout } from "../../../schema/rollout.ts";
+import { branchesOf, type Rollout } from "../../../schema/rollout.ts";
 import type { Run } from "../../../run.ts";
 import { makeFolder, outputError } from "../output-folder.ts";
 
@@ -20,9 +20,10 @@ export interface ExportedSequence {
   reward: number | null;
 }
 
-export function exportedSequence(rollout: Rollout): ExportedSequence {
-  const { step, environment = null, tokenIds, mask, logprobs, advantage, verdict } = rollout;
-  return {
+/** One, or where thinking was taken out of the conversation one for each branch. */
+export function exportedSequences(rollout: Rollout): ExportedSequence[] {
+  const { step, environment = null, advantage, verdict } = rollout;
+  return branchesOf(rollout).map(({ tokenIds, mask, logprobs }) => ({
     step,
     env_name: environment,
     token_ids: tokenIds,
@@ -30,7 +31,7 @@ export function exportedSequence(rollout: Rollout): ExportedSequence {
     inference_logprobs: logprobs,
     advantages: advantage === undefined ? null : mask.map((each) => each * advantage),
     reward: verdict.total ?? null,
-  };
+  }));
 }
 
 const exportFolder = (outputDir: string) => join(outputDir, "token_exports");
@@ -64,7 +65,10 @@ export async function exportTokens(run: Run, outputDir: string, signal: AbortSig
 
 async function writeStep(folder: string, rollouts: readonly Rollout[]): Promise<void> {
   const file = join(folder, "rank_0.jsonl");
-  const text = rollouts.map((each) => `${JSON.stringify(exportedSequence(each))}\n`).join("");
+  const text = rollouts
+    .flatMap(exportedSequences)
+    .map((each) => `${JSON.stringify(each)}\n`)
+    .join("");
   try {
     makeFolder(folder);
     await writeFile(`${file}.part`, text);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import {
-  exportedSequence,
+  exportedSequences,
   prepareExports,
 } from "../../../../../sdk/config/prime-rl/embedded/token-exports.ts";
 import { makeFolder } from "../../../../../sdk/config/prime-rl/output-folder.ts";
@@ -35,18 +35,24 @@ it("exports a sequence as it was learned, and marks what was not", () => {
     verdict: { total: 1, scores: {}, errors: {} },
     advantage: 2,
   };
-  expect(exportedSequence(rollout)).toEqual({
-    step: 2,
-    env_name: "wordle",
-    token_ids: [5, 6, 7, 8],
-    loss_mask: [false, true, false, true],
-    inference_logprobs: [0, -0.5, 0, -0.25],
-    advantages: [0, 2, 0, 2],
-    reward: 1,
-  });
+  expect(exportedSequences(rollout)).toEqual([
+    {
+      step: 2,
+      env_name: "wordle",
+      token_ids: [5, 6, 7, 8],
+      loss_mask: [false, true, false, true],
+      inference_logprobs: [0, -0.5, 0, -0.25],
+      advantages: [0, 2, 0, 2],
+      reward: 1,
+    },
+  ]);
   const { advantage: _, ...unlearned } = rollout;
-  expect(exportedSequence({ ...unlearned, verdict: { scores: {}, errors: {} } })).toMatchObject({
-    advantages: null,
-    reward: null,
-  });
+  expect(exportedSequences({ ...unlearned, verdict: { scores: {}, errors: {} } })).toMatchObject([
+    { advantages: null, reward: null },
+  ]);
+  const branches = [{ tokenIds: [5, 9], mask: [0, 1], logprobs: [0, -1] }];
+  expect(exportedSequences({ ...rollout, branches })).toMatchObject([
+    { token_ids: [5, 9], inference_logprobs: [0, -1], advantages: [0, 2], reward: 1 },
+    { token_ids: [5, 6, 7, 8], advantages: [0, 2, 0, 2], reward: 1 },
+  ]);
 });
