@@ -6,6 +6,7 @@
  *
  * @module
  */
+import type { KlEstimator, ObjectiveShape } from "./models/objective.ts";
 import type { Grammar } from "./sample/constraint/grammar.ts";
 
 /** One prompt to continue. Token ids in, token ids out: text is the caller's business. */
@@ -85,21 +86,51 @@ export interface TrainSequence {
   mask: number[];
   /** Per-token weight of the objective, before the normaliser; for SFT all ones. */
   advantages: number[];
-  /** Log-probabilities as sampled; required by the `ppo` loss where mask is 1. */
+  /** Log-probabilities that ratios are taken to, as a rule those sampled with; every loss but `sft` needs them. */
   oldLogprobs?: number[];
+  /** Log-probabilities as the sampler computed them; required with `importanceCap`. */
+  samplerLogprobs?: number[];
   /** Log-probabilities under the reference model; required when klCoef > 0. */
   refLogprobs?: number[];
 }
 
 export interface TrainBatch {
   sequences: TrainSequence[];
-  /** `sft`: weighted negative log-likelihood. `ppo`: clipped ratio objective (arXiv:1707.06347, eq. 7). */
-  loss: "sft" | "ppo";
-  /** Ratio bounds are [1 - clipLow, 1 + clipHigh]. */
+  /**
+   * `sft`: weighted negative log-likelihood. The others weigh each token by its ratio to `oldLogprobs`: `ppo`
+   * clips the ratio (arXiv:1707.06347, eq. 7), `importance_sampling` does not; `dppo` (arXiv:2602.04879) and `ipo`
+   * leave out tokens whose probability has moved too far. docs/algorithms.md has the formulas.
+   */
+  loss: "sft" | "ppo" | "importance_sampling" | "dppo" | "ipo";
+  /** Of `ppo`: ratio bounds are [1 - clipLow, 1 + clipHigh]. */
   clipLow: number;
   clipHigh: number;
-  /** Weight of the k3 KL estimate towards the reference (http://joschu.net/blog/kl-approx.html); 0 is off. */
+  /**
+   * Of `dppo`: how far the probability of a token with a negative advantage may have fallen, and how far that of
+   * another may have risen; `ipo` goes by `maskHigh` in both directions. Default: 0.2.
+   */
+  maskLow?: number;
+  maskHigh?: number;
+  /** Of `dppo` and `ipo`: weight of the squared log-ratio to `oldLogprobs` (arXiv:2602.02276). Default: 0. */
+  driftCoef?: number;
+  /** `sequence`: a token's ratio is its sequence's geometric mean (arXiv:2507.18071, eq. 7). Default: `token`. */
+  ratio?: "token" | "sequence";
+  /**
+   * What the sum over tokens is divided by. `token`: learnt tokens of the batch. `sequence`: mean over sequences of
+   * their means. A number: itself (arXiv:2503.20783). Default: `token`.
+   */
+  normalizer?: "token" | "sequence" | number;
+  /** Weight of the KL estimate towards the reference; 0 is off. */
   klCoef: number;
+  /** Default: `k3`. */
+  klEstimator?: KlEstimator;
+  /** Weight of the entropy of each learnt token's distribution, which is raised. Default: 0. */
+  entropyCoef?: number;
+  /**
+   * Advantages are multiplied by exp(oldLogprobs - samplerLogprobs), at most this: what the sampler computed
+   * otherwise than the trainer is made good for. Absent: they are not.
+   */
+  importanceCap?: number;
   /** Sampling temperature the rollouts were drawn at; logits are divided by it in the loss as well. */
   temperature: number;
   learningRate: number;
@@ -108,12 +139,13 @@ export interface TrainBatch {
 }
 
 export interface TrainStepResult {
-  /** Mean over learnt tokens. */
+  /** What was minimised, divided as `normalizer` says. */
   loss: number;
   gradNorm: number;
   /** Mean k3 estimate towards the reference, or towards the sampling policy without one. */
   kl: number;
   entropy: number;
+  /** Share of tokens that were clipped or left out. */
   clipFraction: number;
   tokens: number;
   /** Learnt log-probabilities, one array per sequence, in the order of its mask's ones. */
@@ -133,6 +165,8 @@ export interface TrainerSetup {
   optimizer: { beta1: number; beta2: number; epsilon: number; weightDecay: number; maxGradNorm: number };
   /** Keep a frozen copy of the starting weights to measure KL against. */
   reference: boolean;
+  /** What batches will ask for, so that its graph is made beforehand; others are made when they come. */
+  objective?: ObjectiveShape;
   /** Seeds the adapter's initial weights. */
   seed: number;
 }

@@ -5,7 +5,7 @@ import { Tape } from "../graph/tape.ts";
 import type { Value } from "../graph/value.ts";
 import { declareWeights } from "./graph-weights.ts";
 import { finalNorm, headWeight, llamaBlocks, parts } from "./llama-blocks.ts";
-import { coefficient, objectiveInputs } from "./objective.ts";
+import { coefficient, objectiveInputs, PLAIN, type ObjectiveShape } from "./objective.ts";
 import type { ParameterSet } from "./parameter-set.ts";
 import type { Policy } from "./policy.ts";
 import { rotaryTables } from "./rotary-tables.ts";
@@ -15,6 +15,8 @@ export interface TrainGraphParams {
   maxPositions: number;
   /** What to train; absent: a graph that only scores. */
   trainable?: ParameterSet;
+  /** Terms of what is trained on. Default: {@link PLAIN}. */
+  objective?: ObjectiveShape;
   /** Also give the logits of the selected rows. Default: false. */
   logits?: boolean;
 }
@@ -63,7 +65,9 @@ export function trainGraph(policy: Policy, params: TrainGraphParams): Graph {
   }
   if (params.trainable === undefined) return graph;
 
-  likelihood.seed(coefficient(graph, likelihood.logprob, objectiveInputs(graph)));
+  const objective = objectiveInputs(graph, params.objective ?? PLAIN);
+  likelihood.seed(coefficient(graph, likelihood.logprob, objective));
+  if (objective.entropyWeight !== undefined) likelihood.seedEntropy(objective.entropyWeight);
   tape.backward();
   for (const { name, shape } of params.trainable) {
     const gradient = tape.gradient(weights.get(name)) ?? ops.zeros(graph, shape);

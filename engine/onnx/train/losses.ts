@@ -2,7 +2,9 @@ import { Tensor } from "onnxruntime-node";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import type { TrainBatch, TrainSequence } from "../engine-api.ts";
 import type { Tensors } from "../graph/session.ts";
-import type { MicroBatch, TokenPlace } from "./micro-batches.ts";
+import type { ObjectiveShape } from "../models/objective.ts";
+import type { MicroBatch } from "./micro-batches.ts";
+import { tokenTerms, type TokenTerms } from "./token-terms.ts";
 
 /**
  * @throws SpotterError `invalid_input` naming the sequence and field that do not fit the loss.
@@ -12,82 +14,101 @@ export function checkBatch(batch: TrainBatch): void {
   if (!Number.isInteger(batch.microBatchSize) || batch.microBatchSize < 1) {
     throw invalid("microBatchSize", `is ${batch.microBatchSize}, and must be a whole number from 1`);
   }
+  if (typeof batch.normalizer === "number" && !(batch.normalizer > 0)) {
+    throw invalid("normalizer", `is ${batch.normalizer}, and must be above 0`);
+  }
+  if (batch.ratio === "sequence" && batch.loss !== "ppo" && batch.loss !== "importance_sampling") {
+    throw invalid("ratio", `is of the sequence, which the ${batch.loss} loss does not go by`);
+  }
   for (const [index, sequence] of batch.sequences.entries())
     checkSequence(sequence, `sequences[${index}]`, batch);
 }
 
-/** Tokens that are learnt from. */
-export function learntTokens(batch: TrainBatch): number {
-  return batch.sequences.reduce((sum, { mask }) => sum + mask.filter((learnt) => learnt !== 0).length, 0);
-}
+type ObjectiveTerms = Pick<
+  TrainBatch,
+  "loss" | "ratio" | "klEstimator" | "klCoef" | "normalizer" | "entropyCoef"
+>;
 
-/** Inputs of the training graph for one micro-batch; `tokens` is the number learnt in the whole batch. */
-export function objectiveFeeds(batch: TrainBatch, { places }: MicroBatch, tokens: number): Tensors {
-  const perToken = (value: (sequence: TrainSequence, position: number) => number): Tensor => {
-    const data = Float32Array.from(places, (place) => value(sequenceAt(batch, place), place.position));
-    return new Tensor("float32", data, [places.length, 1]);
-  };
-  const scalar = (value: number): Tensor => new Tensor("float32", Float32Array.of(value), []);
+/** The graph that has the terms of this batch's objective. */
+export function objectiveShape(batch: ObjectiveTerms): ObjectiveShape {
+  const { loss, ratio, klEstimator, klCoef, normalizer, entropyCoef = 0 } = batch;
   return {
-    advantages: perToken((sequence, position) => (sequence.advantages[position] ?? 0) / tokens),
-    old_logprobs: perToken((sequence, position) => sequence.oldLogprobs?.[position] ?? 0),
-    ref_logprobs: perToken((sequence, position) => sequence.refLogprobs?.[position] ?? 0),
-    ratio_scale: scalar(batch.loss === "ppo" ? 1 : 0),
-    clip_min: scalar(1 - batch.clipLow),
-    clip_max: scalar(1 + batch.clipHigh),
-    kl_scale: scalar(batch.klCoef > 0 ? 1 : 0),
-    kl_weight: scalar(batch.klCoef / tokens),
+    trust: loss === "dppo" || loss === "ipo" ? "mask" : "clip",
+    ratio: ratio ?? "token",
+    kl: klCoef === 0 ? "k3" : (klEstimator ?? "k3"),
+    klWeight: klCoef !== 0 && normalizer === "sequence" ? "own" : "shared",
+    entropy: entropyCoef !== 0,
   };
 }
 
-/** Sums over the learnt tokens of a batch, in double precision. */
-export class Metrics {
-  #loss = 0;
-  #kl = 0;
-  #entropy = 0;
-  #clipped = 0;
-  #tokens = 0;
-
-  add(batch: TrainBatch, place: TokenPlace, logprob: number, entropy: number): void {
-    const { advantages, oldLogprobs, refLogprobs } = sequenceAt(batch, place);
-    const advantage = advantages[place.position] ?? 0;
-    const old = oldLogprobs?.[place.position];
-    const towards = refLogprobs?.[place.position] ?? old;
-    const kl = towards === undefined ? 0 : k3(towards - logprob);
-    let objective = advantage * logprob;
-    if (batch.loss === "ppo") {
-      const ratio = Math.exp(logprob - (old ?? logprob));
-      const bounded = Math.min(1 + batch.clipHigh, Math.max(1 - batch.clipLow, ratio));
-      objective = Math.min(ratio * advantage, bounded * advantage);
-      if (bounded * advantage < ratio * advantage) this.#clipped++;
-    }
-    this.#loss += batch.klCoef * kl - objective;
-    this.#kl += kl;
-    this.#entropy += entropy;
-    this.#tokens++;
-  }
-
-  /** Means over the tokens; all 0 without any. */
-  result(): { loss: number; kl: number; entropy: number; clipFraction: number; tokens: number } {
-    const mean = (sum: number): number => (this.#tokens === 0 ? 0 : sum / this.#tokens);
-    return {
-      loss: mean(this.#loss),
-      kl: mean(this.#kl),
-      entropy: mean(this.#entropy),
-      clipFraction: mean(this.#clipped),
-      tokens: this.#tokens,
-    };
-  }
+/**
+ * By sequence, what its tokens' terms are divided by: the learnt tokens of the batch, as many sequences as have
+ * any times the sequence's own, or what the batch says.
+ */
+export function divisors({ sequences, normalizer = "token" }: TrainBatch): number[] {
+  const learnt = sequences.map(learntOf);
+  const tokens = learnt.reduce((sum, count) => sum + count, 0);
+  const withAny = learnt.filter((count) => count > 0).length;
+  return learnt.map((count) => {
+    if (typeof normalizer === "number") return normalizer;
+    return normalizer === "sequence" ? withAny * count : tokens;
+  });
 }
 
-/** Schulman's estimate of KL(policy || other) from samples of the policy: never negative, low variance. */
-function k3(logRatio: number): number {
-  return Math.expm1(logRatio) - logRatio;
+/** Inputs of the training graph for one micro-batch of a batch with these {@link divisors}. */
+export function objectiveFeeds(batch: TrainBatch, part: MicroBatch, by: readonly number[]): Tensors {
+  const shape = objectiveShape(batch);
+  const terms = part.places.map((place) => tokenTerms(batch, place, by));
+  const perToken = (value: (term: TokenTerms) => number): Tensor =>
+    new Tensor("float32", Float32Array.from(terms, value), [terms.length, 1]);
+  const scalar = (value: number): Tensor => new Tensor("float32", Float32Array.of(value), []);
+  const isClipped = batch.loss === "ppo";
+  return {
+    advantages: perToken(({ advantage, divisor }) => advantage / divisor),
+    old_logprobs: perToken(({ old }) => old ?? 0),
+    ref_logprobs: perToken(({ ref }) => ref ?? 0),
+    ratio_scale: scalar(batch.loss === "sft" ? 0 : 1),
+    kl_scale: scalar(batch.klCoef > 0 ? 1 : 0),
+    kl_weight:
+      shape.klWeight === "own"
+        ? perToken(({ divisor }) => batch.klCoef / divisor)
+        : scalar(batch.klCoef / (terms[0]?.divisor ?? 1)),
+    ...(shape.trust === "clip"
+      ? {
+          clip_min: scalar(isClipped ? 1 - batch.clipLow : 0),
+          clip_max: scalar(isClipped ? 1 + batch.clipHigh : Infinity),
+        }
+      : {
+          mask_min: perToken(({ lowest }) => lowest),
+          mask_max: perToken(({ highest }) => highest),
+          drift_weight: perToken(({ divisor }) => (2 * (batch.driftCoef ?? 0)) / divisor),
+        }),
+    ...(shape.ratio === "sequence" ? sequenceFeeds(part) : {}),
+    ...(shape.entropy && { entropy_weight: perToken(({ divisor }) => (batch.entropyCoef ?? 0) / divisor) }),
+  };
+}
+
+function sequenceFeeds({ places }: MicroBatch): Tensors {
+  const rows = new Map([...new Set(places.map(({ sequence }) => sequence))].map((each, row) => [each, row]));
+  const owners = places.map(({ sequence }) => rows.get(sequence) ?? 0);
+  const lengths = Array.from(rows, () => 0);
+  for (const owner of owners) lengths[owner] = (lengths[owner] ?? 0) + 1;
+  const means = new Float32Array(rows.size * places.length);
+  for (const [token, owner] of owners.entries())
+    means[owner * places.length + token] = 1 / (lengths[owner] ?? 1);
+  return {
+    sequence_means: new Tensor("float32", means, [rows.size, places.length]),
+    sequence_owners: new Tensor("int64", BigInt64Array.from(owners, BigInt), [places.length]),
+  };
+}
+
+function learntOf({ mask }: TrainSequence): number {
+  return mask.filter((learnt) => learnt !== 0).length;
 }
 
 function checkSequence(sequence: TrainSequence, where: string, batch: TrainBatch): void {
-  const { ids, mask, advantages, oldLogprobs, refLogprobs } = sequence;
-  const arrays = { mask, advantages, oldLogprobs, refLogprobs };
+  const { ids, mask, advantages, oldLogprobs, refLogprobs, samplerLogprobs } = sequence;
+  const arrays = { mask, advantages, oldLogprobs, refLogprobs, samplerLogprobs };
   for (const [name, array] of Object.entries(arrays)) {
     if (array !== undefined && array.length !== ids.length) {
       throw invalid(`${where}.${name}`, `has ${array.length} entries for ${ids.length} ids`);
@@ -96,22 +117,23 @@ function checkSequence(sequence: TrainSequence, where: string, batch: TrainBatch
   if (mask[0] !== undefined && mask[0] !== 0) {
     throw invalid(`${where}.mask[0]`, "is set, and nothing predicts the first token");
   }
-  if (batch.loss === "ppo" && oldLogprobs === undefined && mask.some((learnt) => learnt !== 0)) {
-    throw invalid(`${where}.oldLogprobs`, "is missing, and the ppo loss needs it");
-  }
-  if (batch.klCoef > 0 && refLogprobs === undefined && mask.some((learnt) => learnt !== 0)) {
-    throw invalid(`${where}.refLogprobs`, "is missing, and klCoef is above 0");
-  }
-  for (const [name, array] of Object.entries({ advantages, oldLogprobs, refLogprobs })) {
+  if (learntOf(sequence) > 0) checkLogprobs(sequence, where, batch);
+  for (const [name, array] of Object.entries({ advantages, oldLogprobs, refLogprobs, samplerLogprobs })) {
     const odd = (array ?? []).findIndex((value, position) => mask[position] !== 0 && !Number.isFinite(value));
     if (odd >= 0) throw invalid(`${where}.${name}[${odd}]`, "is not a finite number");
   }
 }
 
-function sequenceAt(batch: TrainBatch, place: TokenPlace): TrainSequence {
-  const sequence = batch.sequences[place.sequence];
-  if (sequence === undefined) throw new RangeError(`No sequence ${place.sequence}`);
-  return sequence;
+function checkLogprobs(sequence: TrainSequence, where: string, batch: TrainBatch): void {
+  if (batch.loss !== "sft" && sequence.oldLogprobs === undefined) {
+    throw invalid(`${where}.oldLogprobs`, `is missing, and the ${batch.loss} loss needs it`);
+  }
+  if (batch.klCoef > 0 && sequence.refLogprobs === undefined) {
+    throw invalid(`${where}.refLogprobs`, "is missing, and klCoef is above 0");
+  }
+  if (batch.importanceCap !== undefined && sequence.samplerLogprobs === undefined) {
+    throw invalid(`${where}.samplerLogprobs`, "is missing, and there is an importanceCap");
+  }
 }
 
 function invalid(where: string, what: string): SpotterError {

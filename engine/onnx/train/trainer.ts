@@ -1,15 +1,17 @@
 import type { Tensor } from "onnxruntime-node";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import type { TrainBatch, TrainerSetup, TrainStepResult } from "../engine-api.ts";
-import { GraphSession, type SessionParams, type Tensors } from "../graph/session.ts";
+import type { SessionParams, Tensors } from "../graph/session.ts";
 import { ParameterSet } from "../models/parameter-set.ts";
 import type { Policy } from "../models/policy.ts";
-import { gradientName, trainGraph } from "../models/train-graph.ts";
+import { gradientName } from "../models/train-graph.ts";
 import { AdamW } from "./adamw.ts";
 import { elementOf, microBatchFeeds } from "./feeds.ts";
 import { randomAdapter } from "./init.ts";
-import { checkBatch, learntTokens, Metrics, objectiveFeeds } from "./losses.ts";
+import { LossMetrics } from "./loss-metrics.ts";
+import { checkBatch, divisors, objectiveFeeds, objectiveShape } from "./losses.ts";
 import { checkIds, microBatches, type MicroBatch } from "./micro-batches.ts";
+import { ObjectiveSessions } from "./objective-sessions.ts";
 import { Scorer } from "./scorer.ts";
 import { loadTrainerState, saveTrainerState } from "./trainer-state.ts";
 
@@ -34,23 +36,24 @@ export class Trainer {
   /** What is trained: the adapter's parameters, or all of the policy's. */
   readonly trainable: ParameterSet;
   readonly #optimizer: AdamW;
-  readonly #session: GraphSession;
+  readonly #sessions: ObjectiveSessions;
   readonly #scorer: Scorer;
   readonly #reference: ParameterSet | undefined;
   readonly #gradients: ParameterSet;
   /** Gradients of a further micro-batch before they are added; made when first needed. */
   #further: ParameterSet | undefined;
 
-  private constructor(policy: Policy, setup: TrainerSetup, params: TrainerParams, session: GraphSession) {
+  private constructor(policy: Policy, setup: TrainerSetup, params: TrainerParams) {
     this.policy = policy;
     this.setup = setup;
     this.maxPositions = params.maxPositions ?? policy.config.maxPositions;
     this.trainable = trainableOf(policy);
     this.#optimizer = new AdamW(this.trainable, setup.optimizer);
-    this.#session = session;
     this.#reference = setup.reference ? this.trainable.clone() : undefined;
     this.#gradients = new ParameterSet([...this.trainable]);
-    this.#scorer = new Scorer(policy, { ...params, maxPositions: this.maxPositions });
+    const session = { ...params, maxPositions: this.maxPositions };
+    this.#sessions = new ObjectiveSessions(policy, { ...session, trainable: this.trainable });
+    this.#scorer = new Scorer(policy, session);
   }
 
   /**
@@ -60,9 +63,9 @@ export class Trainer {
    */
   static async create(policy: Policy, setup: TrainerSetup, params: TrainerParams): Promise<Trainer> {
     prepareAdapter(policy, setup);
-    const maxPositions = params.maxPositions ?? policy.config.maxPositions;
-    const graph = trainGraph(policy, { maxPositions, trainable: trainableOf(policy) });
-    return new Trainer(policy, setup, params, await GraphSession.create(graph, params));
+    const trainer = new Trainer(policy, setup, params);
+    await trainer.#sessions.of(setup.objective);
+    return trainer;
   }
 
   /**
@@ -73,8 +76,8 @@ export class Trainer {
    */
   async step(batch: TrainBatch): Promise<TrainStepResult> {
     this.#check(batch);
-    const tokens = learntTokens(batch);
-    const metrics = new Metrics();
+    const by = divisors(batch);
+    const metrics = new LossMetrics(batch, by);
     const logprobs: number[][] = batch.sequences.map(() => []);
     const sequences = batch.sequences.map(({ ids, mask }) => ({
       ids,
@@ -82,13 +85,12 @@ export class Trainer {
     }));
     let first = true;
     for (const part of microBatches(sequences, { sequences: batch.microBatchSize })) {
-      const outputs = await this.#pass(batch, part, tokens, first);
+      const outputs = await this.#pass(batch, part, by, first);
       first = false;
-      for (const [index, place] of part.places.entries()) {
-        const logprob = elementOf(outputs, "logprob", index);
-        metrics.add(batch, place, logprob, elementOf(outputs, "entropy", index));
-        logprobs[place.sequence]?.push(logprob);
-      }
+      const column = (name: string): number[] => part.places.map((_, row) => elementOf(outputs, name, row));
+      const learnt = column("logprob");
+      metrics.add(part, learnt, column("entropy"));
+      for (const [row, place] of part.places.entries()) logprobs[place.sequence]?.push(learnt[row] ?? NaN);
     }
     const gradNorm = first ? 0 : this.#optimizer.update(this.#gradients, batch.learningRate);
     return { ...metrics.result(), gradNorm, logprobs };
@@ -124,7 +126,7 @@ export class Trainer {
   }
 
   async close(): Promise<void> {
-    await this.#session.close();
+    await this.#sessions.close();
     await this.#scorer.close();
   }
 
@@ -135,7 +137,7 @@ export class Trainer {
   }
 
   /** Forward and backward of one micro-batch; its gradients land in, or are added to, the batch's. */
-  async #pass(batch: TrainBatch, part: MicroBatch, tokens: number, first: boolean): Promise<Tensors> {
+  async #pass(batch: TrainBatch, part: MicroBatch, by: number[], first: boolean): Promise<Tensors> {
     if (!first) this.#further ??= new ParameterSet([...this.trainable]);
     const target = first ? this.#gradients : (this.#further ?? this.#gradients);
     const fetches: Record<string, Tensor | null> = { logprob: null, entropy: null };
@@ -143,9 +145,10 @@ export class Trainer {
     const feeds = {
       ...this.policy.feeds(),
       ...microBatchFeeds(part, batch.temperature),
-      ...objectiveFeeds(batch, part, tokens),
+      ...objectiveFeeds(batch, part, by),
     };
-    const outputs = await this.#session.run(feeds, fetches);
+    const session = await this.#sessions.of(objectiveShape(batch));
+    const outputs = await session.run(feeds, fetches);
     if (!first) addAll(this.#gradients, target);
     return outputs;
   }

@@ -25,6 +25,11 @@ export interface LogLikelihood {
    * the coefficient nor the one-hot part is ever written out at [M, V].
    */
   seed: (coefficient: Value) => void;
+  /**
+   * Adds a loss `-sum(weight entropy)` with `weight` [M, 1]: `dLoss/dlogits = weight p (log p + entropy)`. It costs
+   * another product at [M, V] in each direction.
+   */
+  seedEntropy: (weight: Value) => void;
 }
 
 /** The language-model head and the log-probability of given tokens. */
@@ -50,7 +55,7 @@ export function logLikelihood(tape: Tape, params: LogLikelihoodParams): LogLikel
       ? rowSum(graph, p, logSoftmax)
       : ops.add(graph, rowSum(graph, scaled, difference), logprob),
   );
-  return { logprob, entropy, seed };
+  return { logprob, entropy, seed, seedEntropy };
 
   function seed(coefficient: Value): void {
     if (difference !== undefined) {
@@ -62,6 +67,16 @@ export function logLikelihood(tape: Tape, params: LogLikelihoodParams): LogLikel
       tape.accumulateProduct(head, p, weighted, { transA: true });
       tape.accumulateRows(head, flatTargets, ops.negate(graph, weighted));
     }
+  }
+
+  function seedEntropy(weight: Value): void {
+    const surprise = ops.multiply(graph, p, ops.add(graph, logSoftmax, entropy));
+    const dLogits = ops.multiply(graph, surprise, weight);
+    if (tape.requires(hidden)) {
+      const dScaled = ops.matMul(graph, dLogits, head);
+      tape.accumulate(hidden, ops.multiply(graph, dScaled, inverseTemperature));
+    }
+    tape.accumulateProduct(head, dLogits, scaled, { transA: true });
   }
 }
 

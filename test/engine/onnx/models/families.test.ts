@@ -11,7 +11,7 @@ import { Policy } from "../../../../engine/onnx/models/policy.ts";
 import { gradientName, trainGraph } from "../../../../engine/onnx/models/train-graph.ts";
 import { Scheduler } from "../../../../engine/onnx/sample/scheduler.ts";
 import { microBatchFeeds } from "../../../../engine/onnx/train/feeds.ts";
-import { learntTokens, objectiveFeeds } from "../../../../engine/onnx/train/losses.ts";
+import { divisors, objectiveFeeds } from "../../../../engine/onnx/train/losses.ts";
 import { microBatches } from "../../../../engine/onnx/train/micro-batches.ts";
 import { Trainer } from "../../../../engine/onnx/train/trainer.ts";
 import { SafetensorsFile } from "../../../../engine/onnx/weights/safetensors.ts";
@@ -166,7 +166,7 @@ async function pass(policy: Policy, sequences: TrainBatch["sequences"]): Promise
   const feeds = {
     ...policy.feeds(),
     ...microBatchFeeds(part, 1),
-    ...objectiveFeeds(learnt, part, learntTokens(learnt)),
+    ...objectiveFeeds(learnt, part, divisors(learnt)),
   };
   const outputs = await session.run(feeds, fetches);
   const size = policy.config.vocabularySize;

@@ -5,7 +5,7 @@ import { ParameterSet } from "../../../../engine/onnx/models/parameter-set.ts";
 import type { Policy } from "../../../../engine/onnx/models/policy.ts";
 import { gradientName, trainGraph } from "../../../../engine/onnx/models/train-graph.ts";
 import { microBatchFeeds } from "../../../../engine/onnx/train/feeds.ts";
-import { learntTokens, objectiveFeeds } from "../../../../engine/onnx/train/losses.ts";
+import { divisors, objectiveFeeds } from "../../../../engine/onnx/train/losses.ts";
 import { microBatches } from "../../../../engine/onnx/train/micro-batches.ts";
 import { SafetensorsFile } from "../../../../engine/onnx/weights/safetensors.ts";
 import { cases, fixture, loadCase, relativeError, type Case } from "../support/fixtures.ts";
@@ -84,11 +84,11 @@ async function prepare(policy: Policy, testCase: Case): Promise<Pass> {
   const sequences = batch.sequences.map(({ ids, mask }) => ({ ids, wanted: mask.map(Boolean) }));
   const [part] = microBatches(sequences, { sequences: 8 });
   if (part === undefined) throw new Error("The case has nothing to learn");
-  const tokens = learntTokens(batch);
+  const tokens = testCase.expected.tokens;
   const feeds = {
     ...policy.feeds(),
     ...microBatchFeeds(part, batch.temperature),
-    ...objectiveFeeds(batch, part, tokens),
+    ...objectiveFeeds(batch, part, divisors(batch)),
   };
   const fetches: Record<string, Tensor | null> = { logprob: null };
   for (const { name, tensor } of gradients) fetches[gradientName(name)] = tensor;
