@@ -98,9 +98,6 @@ export type Rollout = z.infer<typeof rollout>;
 /**
  * All sequences of a rollout in the order they were sampled: one, or where thinking was taken out of the conversation
  * one for each time it went on.
- *
- * @example
- * const written = branchesOf(rollout).flatMap(({ tokenIds, mask }) => tokenIds.filter((_, at) => mask[at] === 1));
  */
 export function branchesOf({ branches = [], tokenIds, mask, logprobs }: Rollout): RolloutTokens[] {
   return [...branches, { tokenIds, mask, logprobs }];

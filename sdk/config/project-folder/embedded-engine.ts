@@ -1,6 +1,4 @@
-import { factsOf } from "./catalogue.ts";
 import type { ProjectConfig } from "./config-schema.ts";
-import { usesTools } from "./code-rules.ts";
 import type { Path, Remark } from "./finding.ts";
 import type { Project } from "./project.ts";
 
@@ -96,17 +94,6 @@ const LIMITS: readonly Limit[] = [
     message: "evals during a training do not run here yet",
     hint: "Leave the list out, and run `spotter eval launch` on the checkpoints.",
   },
-  {
-    applies: (config, project, model) =>
-      isSampled(config) &&
-      usesTools(project.view, project.tools) &&
-      (config.rollout?.max_turns ?? 1) > 1 &&
-      config.rollout?.include_thinking !== true &&
-      thinks(config, project, model),
-    path: ["rollout", "include_thinking"],
-    message: "is false: earlier thinking cannot be taken out of a conversation here yet",
-    hint: "Write true, or reasoning_mode: disabled.",
-  },
 ];
 
 /** What of a project is Python that a run would start; one without the grant does not. */
@@ -156,7 +143,6 @@ export function embeddedIgnores({ view, rows }: Project): Remark[] {
       "model.name",
       "the last checkpoint gets no other name here yet: serve it with `spotter endpoint launch --name`",
     ],
-    ["rollout.rollout_timeout", "a rollout has no time limit of its own here; each turn and tool has"],
   ];
   const unapplied = ignored.flatMap(([path, message]): Remark[] =>
     view.has(path)
@@ -180,12 +166,4 @@ function isMixed({ hasPython, hasTypeScript, items }: Project["rewards"]): boole
 
 function isSampled({ dataset_type: kind }: ProjectConfig): boolean {
   return kind === "rl" || kind === "distill";
-}
-
-function thinks(config: ProjectConfig, project: Project, model: string): boolean {
-  const mode = config.rollout?.reasoning_mode ?? null;
-  const kind = factsOf(project.catalogue, model)?.reasoning ?? "none";
-  if (mode === "disabled" || mode === "none" || kind === "none") return false;
-  // The shipped model thinks only when it is told to.
-  return mode !== null || model !== "spotter/nano";
 }

@@ -1,17 +1,10 @@
-import { factsOf } from "./catalogue.ts";
 import { basename } from "node:path";
 import { type ConfigDocument, sourceOf } from "./config-document.ts";
 import { algorithmDefaults, type ProjectConfig, rolloutDefaults } from "./config-schema.ts";
 import type { Project } from "./project.ts";
-import { type ReasoningMode, reasoningMeaning, templateKwargs } from "./reasoning.ts";
+import type { Entry } from "./plan-entry.ts";
+import { rolloutEntries } from "./plan-rollout.ts";
 import { stepsOf } from "./size-rules.ts";
-
-/** A value of the plan, and whence it comes. */
-interface Entry {
-  path: string;
-  value: unknown;
-  source: string;
-}
 
 /** What is learnt from in an epoch, and what is only measured: rows, or the answers in them. */
 export interface Examples {
@@ -26,8 +19,6 @@ export interface Plan {
 }
 
 const SAMPLED = ["rl", "distill"];
-/** Tokens of an answer are bounded by the conversation's; the spec takes no more than this. */
-const MAX_TOKENS = 131_072;
 
 /** Resolves a valid project for one model. */
 export function planOf(
@@ -126,11 +117,6 @@ function sampledEntries(
   const rollout = config.rollout ?? rolloutDefaults;
   const algorithm = config.algorithm ?? algorithmDefaults;
   const isDistill = config.dataset_type === "distill";
-  const reach = factsOf(project.catalogue, model)?.context ?? Infinity;
-  const window = Math.min(rollout.max_context_window, reach);
-  const windowSource = `${from(document, "rollout.max_context_window")}${window < rollout.max_context_window ? `, cut to what ${model} reaches` : ""}`;
-  const mode: ReasoningMode | null = rollout.reasoning_mode;
-  const meaning = reasoningMeaning(mode, factsOf(project.catalogue, model)?.reasoning ?? "none");
   const isClipped = algorithm.loss_fn === "ppo";
   const loss = from(document, "algorithm.loss_fn");
   const { rewards, tools } = project;
@@ -139,26 +125,7 @@ function sampledEntries(
   const hasTools = toolNames.length > 0 || servers !== undefined;
   const at = (key: string) => from(document, key);
   return [
-    { path: "rollout.promptsPerStep", value: config.data.batch_size, source: at("data.batch_size") },
-    { path: "rollout.samplesPerPrompt", value: config.data.group_size, source: at("data.group_size") },
-    { path: "rollout.maxTokens", value: Math.min(window, MAX_TOKENS), source: windowSource },
-    { path: "rollout.contextTokens", value: window, source: windowSource },
-    { path: "rollout.maxTurns", value: rollout.max_turns, source: at("rollout.max_turns") },
-    {
-      path: "rollout.terminationPolicy",
-      value: rollout.termination_policy,
-      source: at("rollout.termination_policy"),
-    },
-    {
-      path: "rollout.maxToolTokens",
-      value: rollout.max_tool_response ?? undefined,
-      source: at("rollout.max_tool_response"),
-    },
-    {
-      path: "rollout.chatTemplateKwargs",
-      value: templateKwargs(meaning),
-      source: `${at("rollout.reasoning_mode")}${mode === null ? "" : ` (${meaning.kind})`}`,
-    },
+    ...rolloutEntries(project, config, document, model),
     { path: "algorithm.kind", value: "grpo", source: at("algorithm.adv_estimator") },
     {
       path: "algorithm.clipLow",

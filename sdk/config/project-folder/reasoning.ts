@@ -49,10 +49,18 @@ export function reasoningMeaning(
   }
 }
 
-/** What the chat template is given for a meaning. */
-export function templateKwargs(meaning: ReasoningMeaning): Record<string, unknown> {
-  if (meaning.kind === "switch") return { enable_thinking: meaning.on };
-  return meaning.kind === "effort" ? { reasoning_effort: meaning.effort } : {};
+/** Chat templates that have another word for it than most. */
+const SWITCHES: Readonly<Record<string, string>> = { deepseek: "thinking", granite: "thinking" };
+
+/** What the chat template of a model's family is given for a meaning. */
+export function templateKwargs(
+  meaning: ReasoningMeaning,
+  family: string | undefined,
+): Record<string, unknown> {
+  if (meaning.kind === "effort") return { reasoning_effort: meaning.effort };
+  if (meaning.kind !== "switch") return {};
+  const name = Object.hasOwn(SWITCHES, family ?? "") ? SWITCHES[family ?? ""] : undefined;
+  return { [name ?? "enable_thinking"]: meaning.on };
 }
 
 function refused(severity: "error" | "warning", why: string, hint: string): ReasoningMeaning {
