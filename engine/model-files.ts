@@ -5,6 +5,7 @@ import type { JobFile } from "../sdk/schema/job.ts";
 import { nearestName } from "../sdk/schema/nearest-name.ts";
 import { SHIPPED_MODELS, type ModelRef } from "../sdk/schema/model.ts";
 import type { JobClient } from "./agent.ts";
+import { findGguf } from "./onnx/weights/gguf/find-gguf.ts";
 
 /** Models that come with the package, and their folder beside this file (in the source as in dist). */
 const SHIPPED: Record<(typeof SHIPPED_MODELS)[number], string> = { "spotter/nano": "nano" };
@@ -27,8 +28,8 @@ export async function fetchedModelFolder(
 }
 
 /**
- * The folder with config.json, weights and tokenizer of a model: one shipped with the package, or an
- * absolute path.
+ * The folder with config.json, weights and tokenizer of a model, or its GGUF file: one shipped with the
+ * package, or an absolute path.
  *
  * @throws SpotterError `model_not_found`.
  * @example
@@ -39,9 +40,10 @@ export async function modelFolder(model: ModelRef): Promise<string> {
   const shipped = name && SHIPPED[name];
   if (shipped === undefined && !isAbsolute(model.name)) throw notStored(model.name);
   const folder = shipped === undefined ? model.name : join(import.meta.dirname, "models", shipped);
-  const config = await stat(join(folder, "config.json")).catch(() => undefined);
-  if (config?.isFile() !== true) throw notFound(model.name, `has no config.json in ${folder}`);
-  return folder;
+  const gguf = await findGguf(folder);
+  const file = await stat(gguf ?? join(folder, "config.json")).catch(() => undefined);
+  if (file?.isFile() === true) return gguf ?? folder;
+  throw notFound(model.name, gguf === undefined ? `has no config.json in ${folder}` : `is no file`);
 }
 
 function notStored(name: string): SpotterError {
@@ -62,6 +64,6 @@ function notStored(name: string): SpotterError {
 function notFound(name: string, why: string): SpotterError {
   return new SpotterError("model_not_found", `Model "${name}" ${why}.`, {
     where: "model.name",
-    hint: `Use ${SHIPPED_MODELS.join(", ")} or the absolute path of a folder with config.json, model.safetensors and tokenizer.json.`,
+    hint: `Use ${SHIPPED_MODELS.join(", ")} or the absolute path of a GGUF file or of a folder with config.json, model.safetensors and tokenizer.json.`,
   });
 }

@@ -60,8 +60,8 @@ export class Model {
 export const models = {
   /**
    * `spotter/nano` (shipped with the package), the name of stored weights such as `Qwen/Qwen3-0.6B` (see
-   * {@link models.push}), or a folder with config.json, safetensors and tokenizer.json. What starts with `.`, `/` or `~`, and every file URL, is a
-   * folder.
+   * {@link models.push}), or a folder with config.json, safetensors and tokenizer.json, or a GGUF file. What starts with `.`, `/` or `~`, and
+   * every file URL, is a folder or such a file.
    *
    * @throws SpotterError `model_not_found` for a folder that does not exist or holds no model.
    * @example
@@ -73,12 +73,12 @@ export const models = {
     if (/^[.~/]/.test(name)) return new Model(modelFolder(name.replace(/^~(?=\/|$)/, homedir())), params);
     if (/^[\w.-]+(\/[\w.-]+)?$/.test(name)) return new Model(name, params);
     throw new SpotterError("model_not_found", `${JSON.stringify(name)} is not the name of a model.`, {
-      hint: 'Use "spotter/nano", a stored name such as "Qwen/Qwen3-0.6B", or a folder that starts with "./" or "/".',
+      hint: 'Use "spotter/nano", a stored name such as "Qwen/Qwen3-0.6B", or a folder or GGUF file that starts with "./" or "/".',
     });
   },
 
   /**
-   * Stores weights, tokenizer and config once, from a folder or from the hub as `hf:owner/name[@revision]`.
+   * Stores weights, tokenizer and config once, from a folder, a GGUF file, or the hub as `hf:owner/name[@revision]`.
    * Every container gets them from there: no cold start asks a hub.
    *
    * @throws SpotterError `conflict` if the name means other weights, `model_unsupported` without safetensors,
@@ -150,10 +150,11 @@ function noModel(value: unknown): SpotterError {
 
 function modelFolder(path: string): string {
   const folder = resolve(path);
-  if (existsSync(resolve(folder, "config.json"))) return folder;
+  const isFile = /\.gguf$/i.test(folder);
+  if (existsSync(isFile ? folder : resolve(folder, "config.json"))) return folder;
   const what = existsSync(folder) ? "holds no config.json" : "does not exist";
-  throw new SpotterError("model_not_found", `The model folder ${folder} ${what}.`, {
+  throw new SpotterError("model_not_found", `The model ${isFile ? "file" : "folder"} ${folder} ${what}.`, {
     where: folder,
-    hint: "A model folder holds config.json, tokenizer.json and model.safetensors.",
+    hint: "A model is a folder with config.json, tokenizer.json and model.safetensors, or a GGUF file.",
   });
 }

@@ -128,7 +128,7 @@ export async function pinnedModel(control: Control, model: ModelRef): Promise<Mo
     where: "model.name",
     hint:
       near === undefined
-        ? `Use ${known.join(", ")}, the absolute path of a model folder, or store weights with \`spotter model pull hf:${short(name)}\`.`
+        ? `Use ${known.join(", ")}, the absolute path of a model folder or GGUF file, or store weights with \`spotter model pull hf:${short(name)}\`.`
         : `Did you mean "${near}"?`,
   });
 }
@@ -183,6 +183,8 @@ function manifestHash(files: readonly ModelFile[]): string {
 
 function checkWhole(name: string, files: readonly ModelFile[]): void {
   const paths = files.map(({ path }) => path);
+  // A GGUF file holds configuration and tokenizer as well.
+  if (paths.length === 1 && /\.gguf$/i.test(paths[0] ?? "")) return;
   const lacking = [
     ...(paths.includes("config.json") ? [] : ["config.json"]),
     ...(paths.includes("tokenizer.json") ? [] : ["tokenizer.json"]),
@@ -192,7 +194,7 @@ function checkWhole(name: string, files: readonly ModelFile[]): void {
   const what = lacking.length > 0 ? `lacks ${lacking.join(", ")}` : "names a file twice";
   throw new SpotterError("model_corrupt", `The model "${name}" ${what}.`, {
     where: "files",
-    hint: "A model has config.json, tokenizer.json and its weights as safetensors.",
+    hint: "A model has config.json, tokenizer.json and its weights as safetensors, or is one GGUF file.",
   });
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream, openAsBlob } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Client } from "../client.ts";
 import { putDirect } from "../direct-upload.ts";
 import { SpotterError } from "../schema/errors.ts";
@@ -92,26 +92,40 @@ async function push(client: Client, model: LocalModel, params: PushSourceParams)
 }
 
 async function folderModel(folder: string, name: string | undefined): Promise<LocalModel> {
-  const entries = await readdir(folder).catch((cause: unknown) => {
-    throw new SpotterError("model_not_found", `There is no model folder ${folder}.`, {
+  const isFile = isGguf(folder);
+  const entries = await (isFile ? stat(folder).then(() => []) : readdir(folder)).catch((cause: unknown) => {
+    throw new SpotterError("model_not_found", `There is no model ${isFile ? "file" : "folder"} ${folder}.`, {
       where: folder,
-      hint: "Give a folder with config.json, or hf:owner/name.",
+      hint: "Give a folder with config.json, a GGUF file, or hf:owner/name.",
       cause,
     });
   });
   if (name === undefined) {
-    throw new SpotterError("invalid_input", "A model from a folder needs a name to be stored under.", {
+    throw new SpotterError("invalid_input", "A model from this disk needs a name to be stored under.", {
       where: "name",
       hint: "Pass --name my-model, or name: in code.",
     });
   }
-  const files = entries.filter(isModelFile).map((path): [string, string] => [path, join(folder, path)]);
+  if (isFile) return { name, files: new Map([[ggufName(folder), folder]]), source: undefined };
+  // Beside a model of Hugging Face's kind, a GGUF file holds the same weights once more.
+  const isWhole = entries.includes("config.json");
+  const wanted = entries.filter((path) => isModelFile(path) && isGguf(path) !== isWhole);
+  const files = wanted.map((path): [string, string] => [path, join(folder, path)]);
   return { name, files: new Map(files), source: undefined };
+}
+
+function isGguf(path: string): boolean {
+  return /\.gguf$/i.test(path);
+}
+
+/** What the file is called where it is stored: without letters that no stored name has. */
+function ggufName(path: string): string {
+  return basename(path).replace(/[^\w.-]/g, "-");
 }
 
 /** Config, tokenizer and one set of weights: some repositories hold the same weights twice. */
 function weightFiles({ repo, files }: HubRepo): HubRepo["files"] {
-  const wanted = files.filter(({ path }) => isModelFile(path));
+  const wanted = files.filter(({ path }) => isModelFile(path) && !isGguf(path));
   const isWeights = (path: string) => path.endsWith(".safetensors");
   const usual = wanted.filter(({ path }) => /^model(-\d+-of-\d+)?\.safetensors$/.test(path));
   if (!wanted.some(({ path }) => isWeights(path))) {

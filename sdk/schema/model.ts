@@ -4,7 +4,7 @@ import { directUpload } from "./upload.ts";
 
 /**
  * Where a model comes from: `spotter/nano` (shipped), an absolute folder with config.json, safetensors and
- * tokenizer.json, or the name of stored weights (`POST /models`) such as `Qwen/Qwen3-0.6B`.
+ * tokenizer.json, the absolute path of a GGUF file, or the name of stored weights (`POST /models`) such as `Qwen/Qwen3-0.6B`.
  */
 export const modelRef = z.strictObject({
   name: z.string().check(z.minLength(1)),
@@ -33,7 +33,7 @@ export const modelName = z
   );
 
 const MODEL_FILE =
-  /^(config\.json|generation_config\.json|(tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab)\.json|merges\.txt|vocab\.txt|tokenizer\.model|chat_template\.(jinja|json)|[\w.-]+\.safetensors|[\w.-]+\.safetensors\.index\.json)$/;
+  /^(config\.json|generation_config\.json|(tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab)\.json|merges\.txt|vocab\.txt|tokenizer\.model|chat_template\.(jinja|json)|[\w.-]+\.safetensors|[\w.-]+\.safetensors\.index\.json|[\w.-]+\.(gguf|GGUF))$/;
 
 /** Whether a file is weights, tokenizer or config: the only ones that are stored. Code never is. */
 export function isModelFile(path: string): boolean {
@@ -43,7 +43,7 @@ export function isModelFile(path: string): boolean {
 export const modelFile = z.strictObject({
   path: z.string().check(
     z.refine((path) => isModelFile(path), {
-      message: "is no safetensors, tokenizer or config file",
+      message: "is no safetensors, GGUF, tokenizer or config file",
     }),
   ),
   size: nonNegativeInt,

@@ -22,6 +22,23 @@ describe("model folder", () => {
     await rm(dir, { recursive: true });
   });
 
+  it("is the GGUF file of a path, and the one in a folder of nothing else", async () => {
+    const file = join(import.meta.dirname, "..", "fixtures", "engine", "gguf", "qwen2.gguf");
+    expect(await modelFolder({ name: file })).toBe(file);
+    const dir = await mkdtemp(join(tmpdir(), "spotter-model-"));
+    await writeFile(join(dir, "small.gguf"), "");
+    expect(await modelFolder({ name: dir })).toBe(join(dir, "small.gguf"));
+    await writeFile(join(dir, "other.gguf"), "");
+    await expect(modelFolder({ name: dir })).rejects.toMatchObject({ code: "model_not_found" });
+    await writeFile(join(dir, "config.json"), "{}");
+    expect(await modelFolder({ name: dir })).toBe(dir);
+    await rm(dir, { recursive: true });
+    await expect(modelFolder({ name: "/nowhere/x.gguf" })).rejects.toMatchObject({
+      code: "model_not_found",
+      message: expect.stringContaining("is no file") as string,
+    });
+  });
+
   it("says which name was meant, or how to store weights", async () => {
     await expect(modelFolder({ name: "spoter/nano" })).rejects.toMatchObject({
       hint: 'Did you mean "spotter/nano"?',

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { modelOf, models } from "../../sdk/model.ts";
 
@@ -21,6 +21,12 @@ describe("models.get", () => {
     expect(models.get(folder).name).toBe(folder);
     expect(models.get(`./${relative(process.cwd(), folder)}`).name).toBe(folder);
     expect(models.get(pathToFileURL(folder)).name).toBe(folder);
+  });
+
+  it("makes GGUF files absolute as well", () => {
+    const file = fileURLToPath(new URL("../fixtures/engine/gguf/qwen2.gguf", import.meta.url));
+    expect(models.get(`./${relative(process.cwd(), file)}`).name).toBe(file);
+    expect(() => models.get("./none.gguf")).toThrow(/The model file .*none\.gguf does not exist/);
   });
 
   it("says what is wrong with what is no model", () => {

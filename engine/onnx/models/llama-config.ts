@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
+import { readGgufConfig } from "../weights/gguf/hf-config.ts";
 import { readModelText } from "../weights/model-file.ts";
 import { corrupt, corruptKeys, unsupported } from "./config-errors.ts";
 import { FAMILIES, familyOf, type ModelFamily } from "./families.ts";
@@ -57,12 +58,14 @@ const hfConfig = z.object({
 type HfConfig = z.infer<typeof hfConfig>;
 
 /**
- * Reads `config.json` of a model folder.
+ * Reads `config.json` of a model folder, or what a GGUF file says instead.
  *
  * @throws SpotterError `model_not_found` without the file, `model_corrupt` where it is damaged,
  *   `model_unsupported` where it describes a model this engine cannot run; each names file and key.
  */
 export async function loadLlamaConfig(modelDir: string): Promise<LlamaConfig> {
+  const gguf = await readGgufConfig(modelDir);
+  if (gguf !== undefined) return parseLlamaConfig(gguf.config, gguf.path);
   const file = join(modelDir, "config.json");
   const text = await readModelText(file).catch((cause: unknown) => {
     if (SpotterError.is(cause)) throw cause;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Tensors } from "../graph/session.ts";
 import { writeSafetensors } from "../weights/safetensors.ts";
 import { checkShapes, loadInto, weightFiles } from "../weights/load.ts";
+import { writeGgufCompanions } from "../text/gguf-folder.ts";
 import { loadLlamaConfig, toHfConfig, type LlamaConfig } from "./llama-config.ts";
 import { llamaParameters } from "./llama-parameters.ts";
 import type { LoraAdapter } from "./lora.ts";
@@ -37,7 +38,7 @@ export class Policy {
   }
 
   /**
-   * Loads a model folder (config.json and model.safetensors or its shards), and a PEFT adapter onto it.
+   * Loads a model folder (config.json and model.safetensors or its shards) or a GGUF file, and a PEFT adapter onto it.
    *
    * @throws SpotterError `model_not_found`, `model_unsupported` or `model_corrupt`, naming file and key.
    */
@@ -75,6 +76,7 @@ export class Policy {
 
   async #copyCompanions(dir: string): Promise<void> {
     if (this.sourceDir === undefined || this.sourceDir === dir) return;
+    if (await writeGgufCompanions(this.sourceDir, dir)) return;
     const present = await readdir(this.sourceDir);
     for (const file of COMPANIONS.filter((name) => present.includes(name))) {
       await copyFile(join(this.sourceDir, file), join(dir, file));

@@ -5,6 +5,7 @@ import { describeIssue } from "../../../sdk/schema/describe-issue.ts";
 import { responseFamilyOf, type ResponseFamily } from "../../../sdk/schema/parse-response.ts";
 import { readModelText } from "../weights/model-file.ts";
 import { ChatTemplate, type ChatTemplateSource } from "./chat-template.ts";
+import { readGgufFolder, type GgufFolder } from "./gguf-folder.ts";
 import { readObject, Tokenizer } from "./tokenizer.ts";
 
 /** Everything about a model that turns text into tokens and back. */
@@ -39,21 +40,21 @@ const tokenizerConfigJson = z.looseObject({
 });
 
 /**
- * Reads tokenizer, chat template and stop tokens of a model folder.
+ * Reads tokenizer, chat template and stop tokens of a model folder, or of a GGUF file.
  *
  * @throws SpotterError `model_not_found`, `model_corrupt` or `model_unsupported`, naming the file.
  */
 export async function loadTextModel(modelDir: string): Promise<TextModel> {
-  const at = (name: string): string => join(modelDir, name);
+  const gguf = await readGgufFolder(modelDir);
+  const at = (name: string): string => (gguf === undefined ? join(modelDir, name) : `${gguf.path}: ${name}`);
+  const read = (name: keyof GgufFolder, fallback?: object): Promise<object> | object =>
+    gguf === undefined ? readObject(at(name), fallback) : gguf.files[name];
   const [tokenizerJson, rawTokenizerConfig, rawConfig, rawGeneration, templateFile] = await Promise.all([
-    readObject(at("tokenizer.json")),
-    readObject(at("tokenizer_config.json"), {}),
-    readObject(at("config.json")),
-    readObject(at("generation_config.json"), {}),
-    readModelText(at("chat_template.jinja")).catch((cause: unknown) => {
-      if (SpotterError.is(cause)) throw cause;
-      return undefined;
-    }),
+    read("tokenizer.json"),
+    read("tokenizer_config.json", {}),
+    read("config.json"),
+    read("generation_config.json", {}),
+    gguf === undefined ? templateOf(at("chat_template.jinja")) : undefined,
   ]);
   const tokenizer = new Tokenizer(tokenizerJson, rawTokenizerConfig, at("tokenizer.json"));
   const tokenizerConfig = check(tokenizerConfigJson, rawTokenizerConfig, at("tokenizer_config.json"));
@@ -71,6 +72,14 @@ export async function loadTextModel(modelDir: string): Promise<TextModel> {
     contextLength: config.max_position_embeddings ?? 2048,
     vocabularySize: config.vocab_size ?? Infinity,
   };
+}
+
+/** A file of its own; most models have it in tokenizer_config.json. */
+function templateOf(file: string): Promise<string | undefined> {
+  return readModelText(file).catch((cause: unknown) => {
+    if (SpotterError.is(cause)) throw cause;
+    return undefined;
+  });
 }
 
 function specialTokens(config: z.infer<typeof tokenizerConfigJson>): Record<string, string> {

@@ -33,19 +33,17 @@ function roundToBfloat16(bits: number): number {
   return (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16;
 }
 
-let table: Uint32Array | undefined;
+let table: Float32Array | undefined;
 
-/** Every half-precision pattern as float32 bits; one table look-up beats unpacking each element. */
-function halfTable(): Uint32Array {
-  if (table !== undefined) return table;
-  const value = new Float32Array(1);
-  const bits = new Uint32Array(value.buffer);
-  table = new Uint32Array(1 << 16);
-  for (let half = 0; half < table.length; half++) {
-    value[0] = halfToNumber(half);
-    table[half] = bits[0] ?? 0;
-  }
+/** Every half-precision pattern as a number; one table look-up beats unpacking each element. */
+export function halfValues(): Float32Array {
+  table ??= Float32Array.from({ length: 1 << 16 }, (_, half) => halfToNumber(half));
   return table;
+}
+
+/** The same as float32 bits. */
+function halfTable(): Uint32Array {
+  return new Uint32Array(halfValues().buffer);
 }
 
 function halfToNumber(half: number): number {

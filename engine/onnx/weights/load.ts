@@ -4,8 +4,9 @@ import * as z from "zod/mini";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import type { ParameterSpec } from "../models/llama-parameters.ts";
 import type { ParameterSet } from "../models/parameter-set.ts";
+import { findGguf } from "./gguf/find-gguf.ts";
 import { readModelText } from "./model-file.ts";
-import { SafetensorsFile } from "./safetensors.ts";
+import { openWeights } from "./weights-file.ts";
 
 const INDEX = "model.safetensors.index.json";
 const SINGLE = "model.safetensors";
@@ -13,11 +14,13 @@ const SINGLE = "model.safetensors";
 const shardIndex = z.object({ weight_map: z.record(z.string(), z.string()) });
 
 /**
- * The weight files of a model folder: one, or the shards its index lists.
+ * The weight files of a model folder: one, or the shards its index lists. A GGUF file is its own.
  *
  * @throws SpotterError `model_not_found` where there are none, `model_corrupt` where the index is damaged.
  */
 export async function weightFiles(modelDir: string): Promise<string[]> {
+  const gguf = await findGguf(modelDir);
+  if (gguf !== undefined) return [gguf];
   const names = await readdir(modelDir).catch((cause: unknown) => {
     throw new SpotterError("model_not_found", `${modelDir} is no folder that can be read.`, { cause });
   });
@@ -25,7 +28,7 @@ export async function weightFiles(modelDir: string): Promise<string[]> {
   if (!names.includes(INDEX)) {
     throw new SpotterError("model_not_found", `No weights in ${modelDir}: neither ${SINGLE} nor ${INDEX}.`, {
       where: modelDir,
-      hint: "Give a folder with safetensors weights.",
+      hint: "Give a folder with safetensors weights, or a GGUF file.",
     });
   }
   const file = join(modelDir, INDEX);
@@ -61,7 +64,7 @@ export async function checkShapes(specs: readonly ParameterSpec[], files: readon
     ),
   );
   for (const path of files) {
-    const file = await SafetensorsFile.open(path);
+    const file = await openWeights(path);
     await file.close();
     for (const [name, { shape }] of file.tensors) {
       const wanted = missing.get(name);
@@ -81,7 +84,7 @@ export async function loadInto(parameters: ParameterSet, files: readonly string[
   const wanted = parameters.diskTensors();
   const missing = new Map(wanted.map((tensor) => [tensor.name, tensor]));
   for (const path of files) {
-    const file = await SafetensorsFile.open(path);
+    const file = await openWeights(path);
     try {
       for (const { name, shape, data } of wanted) {
         const entry = file.tensors.get(name);

@@ -8,6 +8,7 @@ import { open, type FileHandle } from "node:fs/promises";
 import * as z from "zod/mini";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import { openModelFile } from "./model-file.ts";
+import type { WeightsFile } from "./weights-file.ts";
 import { ELEMENT_BYTES, decodeElements, encodeElements, type ElementType } from "./elements.ts";
 
 export interface TensorEntry {
@@ -41,7 +42,7 @@ const headerSchema = z.record(z.string(), z.unknown());
  *
  * @throws SpotterError `model_corrupt` where the file is truncated or no safetensors file.
  */
-export class SafetensorsFile {
+export class SafetensorsFile implements WeightsFile {
   readonly path: string;
   readonly tensors: ReadonlyMap<string, TensorEntry>;
   readonly metadata: Readonly<Record<string, string>>;

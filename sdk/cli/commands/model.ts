@@ -30,7 +30,11 @@ function list(context: CliContext): Command {
       const rows = records.map((record) => [
         record.name,
         mebibytes(record),
-        record.source ? `${record.source.repo}@${record.source.commit.slice(0, 7)}` : "folder",
+        record.source
+          ? `${record.source.repo}@${record.source.commit.slice(0, 7)}`
+          : isGguf(record)
+            ? "GGUF file"
+            : "folder",
         ageText(record.createdAtMs, Date.now()),
         record.sha256.slice(0, 12),
       ]);
@@ -43,9 +47,13 @@ function list(context: CliContext): Command {
 function push(context: CliContext): Command {
   return verb(
     "push <source>",
-    "Store the weights of a folder, or of hf:owner/name[@revision], under a name",
-    ["spotter model push ./my-model --name mine", "spotter model push hf:Qwen/Qwen3-0.6B --name small"],
-    { source: "a folder with config.json, safetensors and tokenizer.json, or hf:owner/name" },
+    "Store the weights of a folder, a GGUF file, or hf:owner/name[@revision], under a name",
+    [
+      "spotter model push ./my-model --name mine",
+      "spotter model push ./small.gguf --name small",
+      "spotter model push hf:Qwen/Qwen3-0.6B --name qwen",
+    ],
+    { source: "a folder with config.json, safetensors and tokenizer.json, a GGUF file, or hf:owner/name" },
   )
     .option("--name <name>", "what endpoints and trainings call it (default: the name on the hub)")
     .option("--replace", "let the name mean these weights from now on")
@@ -97,6 +105,10 @@ async function store(context: CliContext, source: string, options: PushOptions):
   if (json) return printJson(context, record);
   print(context, `${record.name} is stored: ${record.files.length} files, ${mebibytes(record)} MiB.`);
   print(context, `Try: ${context.command(`endpoint launch ${record.name}`)}`);
+}
+
+function isGguf({ files }: ModelRecord): boolean {
+  return files.some(({ path }) => /\.gguf$/i.test(path));
 }
 
 function mebibytes(record: Pick<ModelRecord, "bytes">): number {

@@ -26,6 +26,7 @@ export function checkConfig(document: ConfigDocument, folder: string, catalogue:
   return { config, view, findings };
 
   function isModelFolder(path: string): boolean {
-    return existsSync(join(resolve(folder, path.replace(/^~(?=\/|$)/, homedir())), "config.json"));
+    const place = resolve(folder, path.replace(/^~(?=\/|$)/, homedir()));
+    return existsSync(/\.gguf$/i.test(place) ? place : join(place, "config.json"));
   }
 }

@@ -107,6 +107,13 @@ describe("stored models", () => {
       expect((await errorOf(await ask(name, filesOf()))).code).toBe("invalid_input");
   });
 
+  it("are whole as one GGUF file, and not as two", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    expect(await push(plane, "small", { "small.Q8_0.gguf": "weights" })).toMatchObject({ bytes: 7 });
+    const two = { name: "b", files: announced({ "a.gguf": "x", "b.gguf": "y" }) };
+    expect((await errorOf(await plane.call("POST", "/models", two))).code).toBe("model_corrupt");
+  });
+
   it("keep their name until they are replaced on purpose", async () => {
     const plane = await testPlane({ onEnd: onTestFinished });
     const first = await push(plane, "tiny");

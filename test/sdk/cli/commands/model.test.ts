@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -81,6 +81,19 @@ describe("spotter model", () => {
       err: expect.stringContaining("[conflict]") as string,
     });
     expect((await cli(`model push ${folder} --name mine --replace`)).code).toBe(0);
+  });
+
+  it("pushes a GGUF file, and of a folder that has both only the safetensors", async () => {
+    const { cli } = await gym();
+    const folder = modelFolder(["config.json", "tokenizer.json", "model.safetensors"]);
+    writeFileSync(join(folder, "model (1).gguf"), "weights");
+    const paths = async (line: string) =>
+      (JSON.parse((await cli(line)).out) as ModelRecord).files.map(({ path }) => path);
+    expect(await paths(`model push ${folder} --name both --json`)).not.toContain("model--1-.gguf");
+    renameSync(join(folder, "model (1).gguf"), join(folder, "model@1.gguf"));
+    expect(await paths(`model push ${folder}/model@1.gguf --name small --json`)).toEqual(["model-1.gguf"]);
+    expect((await cli("model list")).out).toContain("GGUF file");
+    expect((await cli(`model push ${folder}/none.gguf --name x`)).err).toContain("[model_not_found]");
   });
 
   it("deletes a name, and says why weights stay", async () => {
