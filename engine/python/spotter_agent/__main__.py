@@ -1,0 +1,176 @@
+"""``python3 -m spotter_agent``: the life of a container, from its job to its exit code."""
+
+import errno
+import os
+import signal
+import sys
+import threading
+import traceback
+from pathlib import Path
+from typing import Dict, Optional
+
+from .client import JobClient
+from .errors import JobError, Lost, Stale, Stopped
+from .log import Log, redactor
+from .nodes import Children, Main, Place
+from .options import Options, read_options
+from .serve import ServeWork
+from .train import TrainWork
+
+DONE, FAILED, STALE, LOST = 0, 1, 3, 4
+NEEDED = ("SPOTTER_URL", "SPOTTER_JOB_ID", "SPOTTER_JOB_TOKEN", "SPOTTER_WORK_DIR")
+
+
+def main(env: Dict[str, str]) -> int:
+    missing = [name for name in NEEDED if not env.get(name)]
+    if missing:
+        sys.stderr.write(f"{', '.join(missing)} not set: containers are started by the control plane\n")
+        return FAILED
+    options = read_options(env)
+    work_dir = Path(env["SPOTTER_WORK_DIR"])
+    work_dir.mkdir(parents=True, exist_ok=True)
+    place = Place(env)
+    if not place.is_main:
+        return child(env, place)
+    client = JobClient(
+        env["SPOTTER_URL"],
+        env["SPOTTER_JOB_ID"],
+        env["SPOTTER_JOB_TOKEN"],
+        options.give_up_after_s,
+        options.speed,
+    )
+    log = Log()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: client.cancelled.set())
+    try:
+        return work(client, log, work_dir, options, place)
+    finally:
+        client.close()
+
+
+def work(client: JobClient, log: Log, work_dir: Path, options: Options, place: Place) -> int:
+    knows_job = False
+    try:
+        job = client.get_job()
+        knows_job = True
+        log.redact_with(redactor(secrets_of(job, client.token)))
+        log.ship = client.log
+        client.start_heartbeats()
+        outcome = run(client, log, work_dir, options, place)
+        client.exit(outcome)
+        return DONE
+    except Stopped:
+        return stopped(client)
+    except BaseException as error:  # whatever it is, it is told
+        return failed(client, log, error, knows_job)
+
+
+def run(client: JobClient, log: Log, work_dir: Path, options: Options, place: Place) -> str:
+    kind = client.job["kind"]
+    if "native" not in client.job:
+        raise JobError("invalid_input", f"This container runs GPU engines; the {kind} job has no plan for one.")
+    if kind == "serve":
+        return ServeWork(client, log, work_dir, options).run()
+    if kind != "train":
+        raise JobError("invalid_input", f"This container serves and trains; the job is of kind {kind}.")
+    training = TrainWork(client, log, work_dir, options)
+    if place.count == 1:
+        return training.run()
+    children = Children(place.count - 1, client.token, training.node_lost)
+    try:
+        return training.run()
+    finally:
+        children.close()
+
+
+def stopped(client: JobClient) -> int:
+    """Asked to end while nothing was under way that could be saved."""
+    if client.end is not None:
+        return STALE if isinstance(client.end, Stale) else LOST
+    try:
+        client.exit("cancelled")
+        return DONE
+    except (JobError, Stopped):
+        return LOST
+
+
+def failed(client: JobClient, log: Log, error: BaseException, knows_job: bool) -> int:
+    coded = coded_of(error)
+    log.error(f"{coded.code}: {coded.message}")
+    if coded.code == "internal":
+        log.error("".join(traceback.format_exception(type(error), error, error.__traceback__)))
+    if isinstance(coded, Stale) or isinstance(client.end, Stale):
+        return STALE
+    if isinstance(coded, Lost) or client.ended.is_set():
+        return LOST
+    # Without its job a container does not know its attempt and can report nothing: the log has to do.
+    if not knows_job:
+        return FAILED
+    try:
+        client.exit("failed", coded.as_failure(log.tail()))
+        return FAILED
+    except (JobError, Stopped) as report:
+        log.error(f"The failure could not be reported: {report}")
+        return STALE if isinstance(report, Stale) else LOST
+
+
+def coded_of(error: BaseException) -> JobError:
+    if isinstance(error, JobError):
+        return error
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return JobError("disk_full", f"The disk is full: {error}", hint="Take a larger disk, or save less often.")
+    return JobError("internal", f"{type(error).__name__}: {error}")
+
+
+def child(env: Dict[str, str], place: Place) -> int:
+    """A further host of a job: does as the main node's engine asks, and goes when that one is gone."""
+    ended = threading.Event()
+    lost: Dict[str, JobError] = {}
+
+    def gone(error: JobError) -> None:
+        lost["error"] = error
+        ended.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ended.set())
+    try:
+        main_node = Main(place.main_host, place.rank, env["SPOTTER_JOB_TOKEN"], gone)
+    except JobError as error:
+        sys.stderr.write(f"{error.message}\n")
+        return FAILED
+    from .engine_process import EngineProcess
+
+    ray = EngineProcess(
+        ["ray", "start", f"--address={place.main_host}:6379", "--block", "--disable-usage-stats"],
+        dict(env),
+        Path(env["SPOTTER_WORK_DIR"]),
+        lambda line: print(line, file=sys.stderr, flush=True),
+    )
+    try:
+        while not ended.is_set() and ray.wait(0.5) is None:
+            pass
+        code: Optional[int] = ray.poll()
+    finally:
+        ray.close(grace_s=5.0)
+    if lost:
+        sys.stderr.write(f"{lost['error'].message}\n")
+        return FAILED
+    if code not in (None, 0):
+        # Its connection breaks with it, which is how the main node knows.
+        return FAILED
+    main_node.close()
+    return DONE
+
+
+def secrets_of(job: Dict, token: str) -> list:
+    values = [token, job.get("accessKey", "")]
+    values.extend((job.get("python") or {}).get("secrets", {}).values())
+    values.extend(job.get("secrets", {}).values())
+    return values
+
+
+if __name__ == "__main__":
+    code = main(dict(os.environ))
+    sys.stderr.flush()
+    # Threads that wait for a network must not keep an ended container alive.
+    os._exit(code)

@@ -1,0 +1,1 @@
+"""What is known of each engine: how it tells of its progress, and how its checkpoints lie on the disk."""

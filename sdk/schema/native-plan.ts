@@ -1,0 +1,19 @@
+import * as z from "zod/mini";
+
+/**
+ * What a container with an engine of its own has to do, in that engine's own words: the command, its environment,
+ * the files it reads. Words in `{{spotter.NAME}}` are places that only the container knows; engine/python/
+ * spotter_agent/places.py lists them.
+ */
+export const nativePlan = z.object({
+  engine: z.enum(["vllm", "slime"]),
+  /** Written below the work folder before anything runs. */
+  files: z._default(z.array(z.object({ path: z.string(), content: z.string() })), []),
+  env: z._default(z.record(z.string(), z.string()), {}),
+  /** Commands of a shell that change the image first: what a user's image overlay asks for. */
+  overlay: z._default(z.array(z.string()), []),
+  /** Commands that have to succeed before the engine starts, such as a conversion of weights. */
+  before: z._default(z.array(z.array(z.string()).check(z.minLength(1))), []),
+  argv: z.array(z.string()).check(z.minLength(1)),
+});
+export type NativePlan = z.infer<typeof nativePlan>;

@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { answer } from "../../fake-control-plane.ts";
+import { slimeJob, startAgent, type AgentOptions, type AgentRun } from "./agent.ts";
+import { hasPython } from "./has-python.ts";
+
+const train = (options: AgentOptions = {}): Promise<AgentRun> =>
+  startAgent(onTestFinished, (plane) => slimeJob(plane), options);
+
+describe.runIf(hasPython)("the agent of a training engine", () => {
+  it("fetches, trains, tells, and brings the checkpoints home", async () => {
+    const run = await train();
+    expect(await run.ended, run.stderr()).toBe(0);
+    const { plane } = run;
+    expect([...plane.checkpoints.keys()]).toEqual([2, 4]);
+    const saved = plane.checkpoints.get(4);
+    expect(saved).toMatchObject({ complete: true, kind: "full", metrics: { loss: 0.25, reward_mean: 0.3 } });
+    expect([...(saved?.files.keys() ?? [])].sort()).toEqual([
+      "model/config.json",
+      "model/model.safetensors",
+      "trainer/iter_0000003/.metadata",
+      "trainer/iter_0000003/__0_0.distcp",
+      "trainer/iter_0000003/common.pt",
+      "trainer/rollout/global_dataset_state_dict_3.pt",
+    ]);
+    const metrics = run.told("run").map(({ event }) => event as { type: string; step?: number });
+    expect(metrics).toContainEqual({
+      type: "metrics",
+      step: 1,
+      metrics: { loss: 0.25, grad_norm: 1.5, lr: 1e-6 },
+    });
+    expect(metrics.filter(({ type }) => type === "phase").length).toBeGreaterThan(2);
+    expect(run.exit()).toEqual({ type: "exit", outcome: "succeeded" });
+    expect(plane.beats.at(-1)).toMatchObject({ attempt: 1 });
+    const yaml = await readFile(join(run.workDir, "config/custom.yaml"), "utf8");
+    expect(yaml).toBe(`dataset: ${join(run.workDir, "datasets", "dataset.jsonl")}\n`);
+    expect(await readFile(join(run.workDir, "model/model.safetensors"), "utf8")).toBe("base weights");
+  });
+
+  it("goes on from its checkpoint, at exactly that step", async () => {
+    const first = await train({ behaviour: { failAt: 4, how: "crash" } });
+    expect(await first.ended).toBe(1);
+    expect([...first.plane.checkpoints.keys()]).toEqual([2]);
+    const stored = first.plane.checkpoints.get(2);
+    const second = await train({
+      before: (plane) => {
+        const files = [...(stored?.files ?? [])].map(([path, bytes]) => plane.addFile(path, bytes));
+        Object.assign(plane.job ?? {}, {
+          resume: { id: "run-1@2", kind: "full", step: 2, model: { name: "made/model" }, files },
+        });
+      },
+    });
+    expect(await second.ended, second.stderr()).toBe(0);
+    expect([...second.plane.checkpoints.keys()]).toEqual([4]);
+    const weights = second.plane.checkpoints.get(4)?.files.get("model/model.safetensors");
+    // As the uninterrupted run has it: no step was made twice, none was left out.
+    expect(weights?.toString()).toBe("weights of the base + a + b + c + a");
+  });
+
+  it.each([
+    ["gpu-oom", 3, "container_out_of_memory", "CUDA out of memory"],
+    ["early", 3, "engine_failed", "after step 2 of 4"],
+    ["half", 4, "engine_failed", "exit code 1"],
+  ])("keeps what was whole, and says what went wrong: %s at step %i", async (how, failAt, code, words) => {
+    const run = await train({ behaviour: { failAt, how } });
+    expect(await run.ended, run.stderr()).toBe(1);
+    expect(run.exit()).toMatchObject({ outcome: "failed", failure: { code } });
+    expect((run.exit()?.["failure"] as { message: string }).message).toContain(words);
+    expect([...run.plane.checkpoints.keys()]).toEqual([2]);
+  });
+
+  it("saves when it is asked to stop, and ends what does not listen", async () => {
+    const asked = await train({ behaviour: { secondsAStep: 0.3 } });
+    await vi.waitFor(() => expect(asked.told("run").length).toBeGreaterThan(3), 5_000);
+    asked.agent.kill("SIGTERM");
+    expect(await asked.ended, asked.stderr()).toBe(0);
+    expect(asked.exit()).toEqual({ type: "exit", outcome: "cancelled" });
+    expect(asked.plane.checkpoints.size).toBeGreaterThan(0);
+    const deaf = await train({ behaviour: { failAt: 3, how: "hang" }, options: { grace_s: 0.3 } });
+    await vi.waitFor(() => expect(deaf.plane.checkpoints.get(2)?.complete).toBe(true), 5_000);
+    deaf.plane.cancel = true;
+    expect(await deaf.ended).toBe(0);
+    expect(deaf.exit()).toEqual({ type: "exit", outcome: "cancelled" });
+  });
+
+  it("loses and doubles nothing when answers are lost, slow or refused", async () => {
+    let requests = 0;
+    const run = await train({
+      before: (plane) => {
+        plane.loseAnswer = () => requests++ % 4 === 1;
+        plane.intercept = (_request, response) => {
+          if (requests++ % 5 !== 3) return false;
+          answer(response, 503, { error: { code: "capacity", kind: "capacity", message: "busy" } });
+          return true;
+        };
+      },
+    });
+    expect(await run.ended, run.stderr()).toBe(0);
+    expect(run.exit()).toEqual({ type: "exit", outcome: "succeeded" });
+    const steps = run
+      .told("run")
+      .map(({ event }) => event as { type: string; step?: number; metrics?: object })
+      .filter(({ type, metrics }) => type === "metrics" && "loss" in (metrics ?? {}));
+    expect(steps.map(({ step }) => step)).toEqual([1, 2, 3, 4]);
+  });
+
+  it("exits without a word when a newer attempt owns the work", async () => {
+    const run = await train({ behaviour: { secondsAStep: 1 } });
+    await vi.waitFor(() => expect(run.told("run").length).toBeGreaterThan(2), 5_000);
+    run.plane.intercept = (_request, response) => {
+      answer(response, 410, { error: { code: "attempt_stale", kind: "system", message: "newer" } });
+      return true;
+    };
+    expect(await run.ended).toBe(3);
+    expect(run.exit()).toBeUndefined();
+  });
+
+  it("gives up on a control plane that stays away, and leaves no engine behind", async () => {
+    const run = await train({ behaviour: { secondsAStep: 30 }, options: { give_up_after_s: 0.5 } });
+    await vi.waitFor(() => expect(run.told("run").length).toBeGreaterThan(2), 5_000);
+    run.plane.intercept = (_request, response) => (response.destroy(), true);
+    expect(await run.ended).toBe(4);
+    expect(run.stderr()).toContain("daemon_unreachable");
+    const pid = Number(/stand-in pid (\d+)/.exec(run.stderr())?.[1]);
+    expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+  });
+
+  it("changes the image first, and says which command failed", async () => {
+    const told = mkdtempSync("/tmp/spotter-overlay-");
+    onTestFinished(() => rmSync(told, { recursive: true }));
+    const run = await train({
+      native: { overlay: [`echo one > ${told}/one`, "echo no && exit 3", "never"] },
+    });
+    expect(await run.ended).toBe(1);
+    expect(await readFile(join(told, "one"), "utf8")).toBe("one\n");
+    expect(run.exit()).toMatchObject({
+      failure: { code: "invalid_input", where: "imageOverlay[1]", hint: "no" },
+    });
+  });
+
+  it("shows no secret to anybody", async () => {
+    const run = await train({
+      native: { env: { TOLD_KEY: "super-secret-value" } },
+      job: { secrets: { KEY: "super-secret-value" } },
+    });
+    expect(await run.ended).toBe(0);
+    const everything = JSON.stringify(run.plane.events) + run.stderr();
+    expect(everything).toContain("TOLD_KEY");
+    expect(everything).not.toContain("super-secret-value");
+    expect(everything).not.toContain("job-token");
+  });
+});
