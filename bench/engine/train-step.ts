@@ -18,7 +18,7 @@ const trainer = await Trainer.create(
   policy,
   {
     lora: { rank, alpha: rank * 2, targets: [...PROJECTIONS] },
-    optimizer: { beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0, maxGradNorm: 1 },
+    optimizer: { type: "adamw", beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0, maxGradNorm: 1 },
     reference: false,
     seed: 1,
   },

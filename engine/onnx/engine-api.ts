@@ -159,10 +159,22 @@ export interface LoraSetup {
   targets: string[];
 }
 
+/** How gradients change weights; see `train/optimizers`, a file each. */
+export type OptimizerSetup = {
+  weightDecay: number;
+  /** Gradients are scaled down to this global L2 norm; 0 leaves them as they are. */
+  maxGradNorm: number;
+} & (
+  | { type: "adamw"; beta1: number; beta2: number; epsilon: number }
+  | { type: "sgd"; momentum: number; nesterov: boolean }
+  | { type: "muon"; momentum: number; beta1: number; beta2: number; epsilon: number }
+  | { type: "sign_sgd" }
+);
+
 export interface TrainerSetup {
   /** Absent: every parameter is trained. */
   lora?: LoraSetup;
-  optimizer: { beta1: number; beta2: number; epsilon: number; weightDecay: number; maxGradNorm: number };
+  optimizer: OptimizerSetup;
   /** Keep a frozen copy of the starting weights to measure KL against. */
   reference: boolean;
   /** What batches will ask for, so that its graph is made beforehand; others are made when they come. */

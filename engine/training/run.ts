@@ -5,7 +5,7 @@ import type { JobFile, TrainJob } from "../../sdk/schema/job.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { JobClient } from "../agent.ts";
 import type { ContainerContext } from "../agent/container.ts";
-import type { EngineApi, EngineSetup, TrainerSetup } from "../onnx/engine-api.ts";
+import type { EngineApi, EngineSetup, OptimizerSetup, TrainerSetup } from "../onnx/engine-api.ts";
 import type { TextModel } from "../onnx/text/text-model.ts";
 import { createBatches, type Batches } from "./batches.ts";
 import { trainLoop } from "./loop.ts";
@@ -88,13 +88,13 @@ async function fetchRows(
   client: Pick<JobClient, "download">,
   file: JobFile,
   workDir: string,
+  includeThinking: boolean,
 ): Promise<DatasetRow[]> {
   const path = join(workDir, "datasets", `${file.sha256}.jsonl`);
   await client.download(file, path);
   const rows = await readRows(path, file.path);
   if (includeThinking) return rows;
   return rows.map((row) => ({ ...row, prompt: withoutThinking(row.prompt) }));
-  includeThinking: boolean,
 }
 
 /** Every row the run will meet, of both datasets. */
@@ -129,16 +129,32 @@ function engineSetup(job: TrainJob, start: StartingPoint, maxPositions: number):
 
 function trainerSetup(spec: RunSpec): TrainerSetup {
   const { adapter, trainer, algorithm } = spec;
-  const { beta1, beta2, epsilon, weightDecay, maxGradNorm } = trainer;
   const reference = algorithm.kind === "grpo" && algorithm.klCoef > 0;
   return {
     ...(adapter.kind === "lora"
       ? { lora: { rank: adapter.rank, alpha: adapter.alpha ?? 2 * adapter.rank, targets: adapter.targets } }
       : {}),
-    optimizer: { beta1, beta2, epsilon, weightDecay, maxGradNorm },
+    optimizer: optimizerSetup(trainer),
     reference,
     seed: spec.seed,
   };
+}
+
+function optimizerSetup(trainer: RunSpec["trainer"]): OptimizerSetup {
+  const { optimizer: type, beta1, beta2, epsilon, weightDecay, maxGradNorm } = trainer;
+  const shared = { weightDecay, maxGradNorm };
+  switch (type) {
+    case "adamw":
+      return { ...shared, type, beta1, beta2, epsilon };
+    case "muon":
+      return { ...shared, type, beta1, beta2, epsilon, momentum: trainer.momentum ?? 0.95 };
+    case "sgd": {
+      const { momentum = 0.9, nesterov = momentum > 0 } = trainer;
+      return { ...shared, type, momentum, nesterov };
+    }
+    case "sign_sgd":
+      return { ...shared, type };
+  }
 }
 
 function disposable(api: EngineApi): AsyncDisposable & { api: EngineApi } {

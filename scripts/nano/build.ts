@@ -21,7 +21,14 @@ import { scoreHaikus, scoreSkills } from "./score.ts";
 
 const SEED = 7;
 
-const optimizer = { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0.05, maxGradNorm: 1 };
+const optimizer = {
+  type: "adamw" as const,
+  beta1: 0.9,
+  beta2: 0.99,
+  epsilon: 1e-8,
+  weightDecay: 0.05,
+  maxGradNorm: 1,
+};
 
 const { values: flags } = parseArgs({
   options: {

@@ -11,9 +11,7 @@ import {
 } from "./common.ts";
 import { hardware } from "./hardware.ts";
 import { checkpointId, modelRef } from "./model.ts";
-
-/** Sequences of one step: all are in memory at once. */
-const MAX_SEQUENCES = 65_536;
+import { MAX_SEQUENCES, trainerConflicts, trainerSpec } from "./trainer-spec.ts";
 
 /** Where on a hub rows came from: the revision is pinned to a commit. */
 export const datasetSource = z.strictObject({
@@ -168,21 +166,6 @@ export const sftAlgorithm = z.strictObject({
 
 export const algorithmSpec = z.discriminatedUnion("kind", [grpoAlgorithm, sftAlgorithm]);
 
-export const trainerSpec = z.strictObject({
-  steps: z.number().check(z.int(), z.lte(10_000_000)),
-  learningRate: z._default(z.number().check(z.gt(0), z.lte(10)), 2e-4),
-  warmupSteps: z._default(nonNegativeInt, 0),
-  schedule: z._default(z.enum(["constant", "linear", "cosine"]), "constant"),
-  beta1: z._default(z.number().check(z.gte(0), z.lt(1)), 0.9),
-  beta2: z._default(z.number().check(z.gte(0), z.lt(1)), 0.95),
-  epsilon: z._default(z.number().check(z.gt(0)), 1e-8),
-  weightDecay: z._default(z.number().check(z.gte(0)), 0),
-  maxGradNorm: z._default(z.number().check(z.gt(0)), 1),
-  microBatchSize: z._default(countUpTo(MAX_SEQUENCES), 128),
-  /** A checkpoint every N steps; the last step always saves. */
-  saveEvery: z.optional(positiveInt),
-});
-
 export const startPoint = z.strictObject({
   checkpoint: checkpointId,
   /** `continue` keeps the optimizer; `weights` starts it fresh. Steps are always additional. */
@@ -250,6 +233,10 @@ export const runSpec = z
     z.refine((spec) => spec.trainer.steps > 0, {
       path: ["trainer", "steps"],
       message: "must be at least 1: a run with no step does no work",
+    }),
+    z.check(({ value, issues }) => {
+      for (const { key, message } of trainerConflicts(value.trainer))
+        issues.push({ code: "custom", input: value, path: ["trainer", key], message });
     }),
     z.refine(
       ({ kind, rewards, python, environments }) =>

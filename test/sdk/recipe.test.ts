@@ -72,6 +72,21 @@ describe("recipes.grpo", () => {
     );
   });
 
+  it("takes an optimizer with its settings, and none of another's", () => {
+    const { trainer } = recipes.grpo({ steps: 4, optimizer: "sgd", momentum: 0.8, nesterov: true });
+    expect(trainer).toMatchObject({ optimizer: "sgd", momentum: 0.8, nesterov: true });
+    expect(recipes.sft({ steps: 4 }).trainer).toMatchObject({ optimizer: "adamw" });
+    const odd = { optimizer: "sign_sgd", momentum: 0.9, beta1: 0.9, decaySteps: 5, minLearningRate: 1 } as const;
+    expect(() => recipes.sft({ steps: 4, ...odd })).toThrow(
+      expect.objectContaining({
+        code: "invalid_input",
+        message: expect.stringMatching(
+          /momentum: is of sgd and muon[^]*decaySteps: is of the linear schedule[^]*decaySteps: and warmupSteps are 5 together, more than the 4 steps[^]*minLearningRate: must be at most learningRate[^]*beta1: is of adamw and muon/,
+        ) as string,
+      }),
+    );
+  });
+
   it.each([0, -3])("refuses %i steps", (steps) => {
     expect(() => recipes.grpo({ steps })).toThrow(expect.objectContaining({ code: "zero_work" }));
   });

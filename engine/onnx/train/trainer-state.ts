@@ -5,35 +5,41 @@ import { SpotterError } from "../../../sdk/schema/errors.ts";
 import type { ParameterSet } from "../models/parameter-set.ts";
 import { loadInto, readJson } from "../weights/load.ts";
 import { writeSafetensors } from "../weights/safetensors.ts";
-import type { AdamW } from "./adamw.ts";
+import type { Optimizer } from "./optimizers/optimizer.ts";
 
 const STATE = "trainer.json";
-const FIRST = "adam-first.safetensors";
-const SECOND = "adam-second.safetensors";
 const REFERENCE = "reference.safetensors";
 
-const stateSchema = z.object({ version: z.literal(1), step: z.int().check(z.nonnegative()) });
+const stateSchema = z.object({
+  version: z.literal(1),
+  step: z.int().check(z.nonnegative()),
+  /** What kept the moments. */
+  optimizer: z._default(z.string(), "adamw"),
+});
 
 /** What a continued training needs besides the weights. */
 export interface TrainerState {
-  optimizer: AdamW;
+  optimizer: Optimizer;
   reference: ParameterSet | undefined;
 }
 
 export async function saveTrainerState(dir: string, { optimizer, reference }: TrainerState): Promise<void> {
   await mkdir(dir, { recursive: true });
-  await writeSafetensors(join(dir, FIRST), optimizer.first.diskTensors());
-  await writeSafetensors(join(dir, SECOND), optimizer.second.diskTensors());
+  for (const [name, moment] of Object.entries(optimizer.moments)) {
+    await writeSafetensors(join(dir, `${name}.safetensors`), moment.diskTensors());
+  }
   if (reference !== undefined) await writeSafetensors(join(dir, REFERENCE), reference.diskTensors());
+  const state = { version: 1, step: optimizer.step, optimizer: optimizer.type };
   // Last: a folder without it is no state.
-  await writeFile(join(dir, STATE), `${JSON.stringify({ version: 1, step: optimizer.step })}\n`);
+  await writeFile(join(dir, STATE), `${JSON.stringify(state)}\n`);
 }
 
 /**
  * Fills the state from a folder. A reference that is wanted but was not kept is an error, since the starting
  * weights it would stand for are gone.
  *
- * @throws SpotterError `model_not_found` or `model_corrupt` naming the file.
+ * @throws SpotterError `model_not_found` or `model_corrupt` naming the file, `checkpoint_mismatch` where another
+ *   optimizer wrote it.
  */
 export async function loadTrainerState(dir: string, { optimizer, reference }: TrainerState): Promise<void> {
   const file = join(dir, STATE);
@@ -41,14 +47,26 @@ export async function loadTrainerState(dir: string, { optimizer, reference }: Tr
   if (!parsed.success) {
     throw new SpotterError("model_corrupt", `${file} is no trainer state of this version.`, { where: file });
   }
+  if (parsed.data.optimizer !== optimizer.type) {
+    const was = parsed.data.optimizer;
+    throw new SpotterError(
+      "checkpoint_mismatch",
+      `The checkpoint was trained with ${was}, not ${optimizer.type}.`,
+      {
+        where: "trainer.optimizer",
+        hint: `Set the optimizer to ${was}, or take the weights alone: startFrom with mode "weights".`,
+      },
+    );
+  }
   if (reference !== undefined && !(await readdir(dir)).includes(REFERENCE)) {
     throw new SpotterError("model_corrupt", `${dir} holds no reference model.`, {
       where: join(dir, REFERENCE),
       hint: "The training was started without a reference; start a new one from its weights.",
     });
   }
-  await loadInto(optimizer.first, [join(dir, FIRST)]);
-  await loadInto(optimizer.second, [join(dir, SECOND)]);
+  for (const [name, moment] of Object.entries(optimizer.moments)) {
+    await loadInto(moment, [join(dir, `${name}.safetensors`)]);
+  }
   if (reference !== undefined) await loadInto(reference, [join(dir, REFERENCE)]);
   optimizer.step = parsed.data.step;
 }

@@ -5,13 +5,14 @@ import type { SessionParams, Tensors } from "../graph/session.ts";
 import { ParameterSet } from "../models/parameter-set.ts";
 import type { Policy } from "../models/policy.ts";
 import { gradientName } from "../models/train-graph.ts";
-import { AdamW } from "./adamw.ts";
 import { elementOf, microBatchFeeds } from "./feeds.ts";
 import { randomAdapter } from "./init.ts";
 import { LossMetrics } from "./loss-metrics.ts";
 import { checkBatch, divisors, objectiveFeeds, objectiveShape } from "./losses.ts";
 import { checkIds, microBatches, type MicroBatch } from "./micro-batches.ts";
 import { ObjectiveSessions } from "./objective-sessions.ts";
+import { createOptimizer } from "./optimizers/index.ts";
+import type { Optimizer } from "./optimizers/optimizer.ts";
 import { Scorer } from "./scorer.ts";
 import { loadTrainerState, saveTrainerState } from "./trainer-state.ts";
 
@@ -35,7 +36,7 @@ export class Trainer {
   readonly maxPositions: number;
   /** What is trained: the adapter's parameters, or all of the policy's. */
   readonly trainable: ParameterSet;
-  readonly #optimizer: AdamW;
+  readonly #optimizer: Optimizer;
   readonly #sessions: ObjectiveSessions;
   readonly #scorer: Scorer;
   readonly #reference: ParameterSet | undefined;
@@ -48,7 +49,7 @@ export class Trainer {
     this.setup = setup;
     this.maxPositions = params.maxPositions ?? policy.config.maxPositions;
     this.trainable = trainableOf(policy);
-    this.#optimizer = new AdamW(this.trainable, setup.optimizer);
+    this.#optimizer = createOptimizer(this.trainable, setup.optimizer, params);
     this.#reference = setup.reference ? this.trainable.clone() : undefined;
     this.#gradients = new ParameterSet([...this.trainable]);
     const session = { ...params, maxPositions: this.maxPositions };
@@ -92,7 +93,7 @@ export class Trainer {
       metrics.add(part, learnt, column("entropy"));
       for (const [row, place] of part.places.entries()) logprobs[place.sequence]?.push(learnt[row] ?? NaN);
     }
-    const gradNorm = first ? 0 : this.#optimizer.update(this.#gradients, batch.learningRate);
+    const gradNorm = first ? 0 : await this.#optimizer.update(this.#gradients, batch.learningRate);
     return { ...metrics.result(), gradNorm, logprobs };
   }
 
@@ -128,6 +129,7 @@ export class Trainer {
   async close(): Promise<void> {
     await this.#sessions.close();
     await this.#scorer.close();
+    await this.#optimizer.close();
   }
 
   #check(batch: TrainBatch): void {

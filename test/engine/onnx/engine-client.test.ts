@@ -28,7 +28,14 @@ const batch: TrainBatch = {
   microBatchSize: 4,
 };
 
-const optimizer = { beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0, maxGradNorm: 1 };
+const optimizer = {
+  type: "adamw" as const,
+  beta1: 0.9,
+  beta2: 0.95,
+  epsilon: 1e-8,
+  weightDecay: 0,
+  maxGradNorm: 1,
+};
 
 let dir: string;
 let modelDir: string;

@@ -24,7 +24,14 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 
 /** A few steps far out, so that what it says is plainly its own. */
 async function trainAdapter(seed: number): Promise<void> {
-  const optimizer = { beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0, maxGradNorm: 1 };
+  const optimizer = {
+    type: "adamw" as const,
+    beta1: 0.9,
+    beta2: 0.95,
+    epsilon: 1e-8,
+    weightDecay: 0,
+    maxGradNorm: 1,
+  };
   const lora = { rank: 4, alpha: 8, targets: ["q_proj", "v_proj", "down_proj"] };
   const trainer = { lora, optimizer, reference: false, seed };
   const engine = await startEngine({ modelDir: NANO, threads: 1, slots: 1, trainer });

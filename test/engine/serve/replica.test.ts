@@ -18,7 +18,14 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), "spotter-replica-"));
   base = await writeTinyModel(join(dir, "base"));
   adapter = join(dir, "adapter");
-  const optimizer = { beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0, maxGradNorm: 1 };
+  const optimizer = {
+    type: "adamw" as const,
+    beta1: 0.9,
+    beta2: 0.95,
+    epsilon: 1e-8,
+    weightDecay: 0,
+    maxGradNorm: 1,
+  };
   const lora = { rank: 2, alpha: 4, targets: ["q_proj"] };
   const engine = await startEngine({
     modelDir: base,

@@ -56,6 +56,11 @@ describe("runSpec", () => {
     [{ trainer: { steps: 1, beta1: 1 } }, "trainer.beta1: must be less than 1, is 1"],
     [{ trainer: { steps: 1, beta2: -1 } }, "trainer.beta2: must be at least 0, is -1"],
     [{ trainer: { steps: 1, epsilon: 0 } }, "trainer.epsilon: must be more than 0, is 0"],
+    [{ trainer: { steps: 1, momentum: 0.9 } }, "trainer.momentum: is of sgd and muon; adamw has none"],
+    [
+      { trainer: { steps: 1, optimizer: "sgd", momentum: 0, nesterov: true } },
+      "trainer.nesterov: looks ahead along the momentum, which is 0",
+    ],
     [
       { trainer: { steps: 1, microBatchSize: 65_537 } },
       "trainer.microBatchSize: must be at most 65536, is 65537",

@@ -76,13 +76,8 @@ function training(at: string): FieldRule[] {
     ...refused("adapters train without it", ...here("model.lora.dropout", "model.lora.modules_to_save")),
     ...refused("only whole models train here", ...here("model.debug.num_layers", "model.debug.random_init")),
     ...irrelevant(NO_GPU, ...here("model.**")),
-    ...honoured(
-      "AdamW is the only optimizer here",
-      ...here("optim.lr", "optim.weight_decay", "optim.max_norm", "optim.betas1", "optim.betas2"),
-    ),
-    ...refused("use adamw", ...here("optim.**")),
-    ...honoured("how the learning rate moves", ...here("scheduler.type", "scheduler.warmup_steps")),
-    ...refused("the learning rate decays over the whole run, to 0", ...here("scheduler.**")),
+    ...honoured("the optimizer", ...here("optim.**")),
+    ...honoured("how the learning rate moves", ...here("scheduler.**")),
     ...honoured("where to stop", ...here("max_steps")),
     ...irrelevant(
       NO_GPU,

@@ -3,6 +3,7 @@ import type { LoraParams, TrainConfigParams } from "../../../train-config.ts";
 import { modelLimits } from "../../model-limits.ts";
 import type { RlConfig, SftConfig, TrainerConfig } from "../rules/configs.ts";
 import type { Finding } from "../types.ts";
+import { optimizerOf, scheduleOf } from "./optimizer.ts";
 
 /** A resolved configuration as the training that a script would describe, for the embedded engine. */
 export interface EmbeddedPlan {
@@ -87,9 +88,6 @@ export function adapterOf(
 type Optimizer = TrainerConfig["optim"];
 type Schedule = TrainerConfig["scheduler"];
 
-/** A norm that no gradient reaches: the engine has no way not to clip. */
-const NO_CLIPPING = 1e30;
-
 /** What steps of both kinds have alike. `at` is the path of the trainer. */
 export function stepsOf(
   notes: Notes,
@@ -108,36 +106,12 @@ export function stepsOf(
       steps === null ? "A run on one machine needs an end." : `${steps} steps train nothing.`,
       "Set max_steps to 1 or more, for example --max-steps 20.",
     );
-  if (optim.type !== "adamw")
-    notes.refuse(`${at}optim.type`, `The embedded engine has AdamW only, not ${optim.type}.`, "Use adamw.");
-  if (!(optim.lr > 0))
-    notes.refuse(
-      `${at}optim.lr`,
-      "Nothing is learned at a learning rate of 0.",
-      "Set a rate above 0, for example 1e-5.",
-    );
-  const betas = optim.type === "adamw" ? { beta1: optim.betas1, beta2: optim.betas2 } : {};
   return {
     steps: steps ?? 1,
-    learningRate: optim.lr > 0 ? optim.lr : 1,
-    ...betas,
-    weightDecay: optim.weight_decay,
-    maxGradNorm: optim.max_norm === null || optim.max_norm === 0 ? NO_CLIPPING : optim.max_norm,
-    ...scheduleOf(notes, at, scheduler, steps ?? 1),
+    ...optimizerOf(notes, at, optim),
+    ...scheduleOf(notes, at, { scheduler, lr: optim.lr, steps: steps ?? Infinity }),
     ...(ckpt?.interval == null ? {} : { saveEvery: ckpt.interval }),
   };
-}
-
-function scheduleOf(notes: Notes, at: string, scheduler: Schedule, steps: number) {
-  if (scheduler.type === "constant") return {};
-  const { warmup_steps: warmupSteps, type: schedule } = scheduler;
-  if (scheduler.type === "linear" && scheduler.decay_steps !== steps - warmupSteps)
-    notes.refuse(
-      `${at}scheduler.decay_steps`,
-      `The learning rate decays over all steps after the warm-up here, which are ${steps - warmupSteps}, not over the last ${scheduler.decay_steps}.`,
-      `Set decay_steps = ${Math.max(0, steps - warmupSteps)}, or use cosine or constant.`,
-    );
-  return { warmupSteps, schedule };
 }
 
 /** What is kept with a run: names and tags for people, checkpoints that `spotter cleanup` leaves, variables. */

@@ -1,7 +1,7 @@
 import type { TrainBatch, TrainerSetup, TrainSequence } from "../../../../engine/onnx/engine-api.ts";
 
 export const setup: TrainerSetup = {
-  optimizer: { beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0.01, maxGradNorm: 1 },
+  optimizer: { type: "adamw", beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0.01, maxGradNorm: 1 },
   reference: false,
   seed: 1,
 };

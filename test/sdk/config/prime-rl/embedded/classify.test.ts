@@ -89,7 +89,6 @@ enforce = true
     );
     expect(errors).toMatchObject([
       { path: "trainer.model.lora.dropout", line: 5 },
-      { path: "trainer.optim.type", file: "1.toml", line: 3, hint: "Remove it: use adamw." },
       { path: "orchestrator.post_batch_filters.1.enforce", line: 13 },
     ]);
   });

@@ -136,12 +136,23 @@ describe("planRl", () => {
   });
 
   it.each([
-    [["--trainer.optim.type", "muon"], "trainer.optim.type: The embedded engine has AdamW only, not muon."],
+    [
+      ["--trainer.optim.type", "sgd", "--trainer.optim.momentum", "0"],
+      "trainer.optim.nesterov: There is no momentum to look ahead along.",
+    ],
+    [
+      ["--trainer.optim.type", "muon", "--trainer.optim.mu", "1"],
+      "trainer.optim.mu: 1 is not from 0 to below 1.",
+    ],
     [["--orchestrator.group-size", "1"], "orchestrator.group_size: Answers are compared within a group"],
     [["--orchestrator.algo.type", "max_rl"], "orchestrator.algo.type: The embedded engine has grpo only"],
     [
-      ["--trainer.scheduler.type", "linear", "--trainer.scheduler.warmup-steps", "5"],
-      "trainer.scheduler.decay_steps: The learning rate decays over all steps after the warm-up here, which are 15",
+      ["--trainer.scheduler.type", "linear", "--trainer.scheduler.warmup-steps", "15"],
+      "trainer.scheduler.decay_steps: The schedule takes 25 steps, and there are 20.",
+    ],
+    [
+      ["--trainer.scheduler.type", "cosine", "--trainer.scheduler.min-lr", "1"],
+      "trainer.scheduler.min_lr: It is 1, and the rate never is above",
     ],
     [["--max-steps", "None"], "max_steps: A run on one machine needs an end."],
     [["--max-steps", "0"], "max_steps: 0 steps train nothing."],
@@ -160,6 +171,27 @@ describe("planRl", () => {
     expect((await errorsOf(words)).join("\n")).toContain(message);
   });
 
+  it.each([
+    [
+      ["sgd", "--trainer.optim.momentum", "0.5"],
+      { optimizer: "sgd", momentum: 0.5, nesterov: true },
+    ],
+    [["muon"], { optimizer: "muon", momentum: 0.95, beta1: 0.9, beta2: 0.95 }],
+    [["sign_sgd"], { optimizer: "sign_sgd" }],
+    [["adamw", "--trainer.optim.betas2", "0.9"], { optimizer: "adamw", beta1: 0.9, beta2: 0.9 }],
+  ])("optimizes with %o", async ([type = "", ...words], trainer) => {
+    const { params } = await plan(["--trainer.optim.type", type, "--trainer.optim.weight-decay", "0.2", ...words]);
+    expect(params?.recipe.trainer).toMatchObject({ ...trainer, weightDecay: 0.2 });
+  });
+
+  it.each([
+    [["linear", "--trainer.scheduler.min-lr", "1e-7"], { schedule: "linear", warmupSteps: 10, decaySteps: 10 }],
+    [["cosine", "--trainer.scheduler.min-lr", "1e-7"], { schedule: "cosine", warmupSteps: 10 }],
+  ])("moves the learning rate as %o", async ([type = "", ...words], trainer) => {
+    const { params } = await plan(["--trainer.scheduler.type", type, ...words]);
+    expect(params?.recipe.trainer).toMatchObject({ ...trainer, minLearningRate: 1e-7 });
+  });
+
   it("trains without SLURM where it is asked for, and says so", async () => {
     const { params, findings } = await plan([], `${BASE}[slurm]\njob_name = "a"\n`);
     expect(params).not.toBeNull();
@@ -169,7 +201,7 @@ describe("planRl", () => {
   });
 
   it("tells everything at once", async () => {
-    const errors = await errorsOf(["--trainer.optim.type", "muon", "--orchestrator.group-size", "1"]);
+    const errors = await errorsOf(["--trainer.optim.lr", "0", "--orchestrator.group-size", "1"]);
     expect(errors.length).toBeGreaterThanOrEqual(2);
   });
 });
