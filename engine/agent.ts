@@ -24,6 +24,7 @@ import {
   type JobToolCall,
 } from "../sdk/schema/job.ts";
 import type { RewardRow, Rollout, Verdict } from "../sdk/schema/rollout.ts";
+import { jobTeacherReply, type JobTeacherReply, type TeacherQuestion } from "../sdk/schema/teacher.ts";
 import { uploadCheckpoint, type CheckpointUpload } from "./agent/checkpoint.ts";
 import { createEventQueue } from "./agent/event-queue.ts";
 import { downloadFile } from "./agent/files.ts";
@@ -75,6 +76,8 @@ export interface JobClient {
   callTools(calls: JobToolCall[]): Promise<JobCallResult[]>;
   /** Begins episodes in the run's environments, and goes on with them; one result a call, in order. */
   callEnvironments(calls: JobEnvironmentCall[]): Promise<JobCallResult[]>;
+  /** Asks the run's teacher; the answer may be that it is not up yet. */
+  askTeacher(question: TeacherQuestion, signal: AbortSignal): Promise<JobTeacherReply>;
   /** Asks an endpoint (OpenAI chat completions, not streamed) with the job token as key. */
   chat(url: string, body: unknown, signal: AbortSignal): Promise<unknown>;
   /** All rollouts of a step; repeating a step replaces it. */
@@ -213,6 +216,13 @@ export function createJobClient(env: JobEnvironment, options: JobClientOptions =
     judge,
     callTools: (calls) => callAll("tools", calls),
     callEnvironments: (calls) => callAll("environments", calls),
+    askTeacher: async (question, signal) => {
+      const body = { attempt: attempt(), question };
+      return z.parse(
+        jobTeacherReply,
+        await transport.json(`${path}/teacher`, body, { timeoutMs: judgeTimeoutMs, signal }),
+      );
+    },
     chat: (url, body, signal) =>
       transport.request(
         url,

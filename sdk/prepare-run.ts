@@ -11,6 +11,7 @@ import { modelOf } from "./model.ts";
 import { packPython } from "./python-bundle.ts";
 import { pythonSpec, splitPython } from "./python-params.ts";
 import { rewardsFile, rewardsSetup } from "./rewards-params.ts";
+import { teacherOf } from "./teacher.ts";
 import type { TrainConfigParams } from "./train-config.ts";
 import {
   checkedRows,
@@ -50,6 +51,7 @@ export async function prepareRun(
     adapter,
     secrets = [],
     model,
+    teacher,
     ...rest
   } = withoutCode(params);
   const { evalEvery, ...recipeSpec } = recipe;
@@ -87,6 +89,7 @@ export async function prepareRun(
       ...rest,
       ...(evalEvery === undefined ? {} : { evalEvery }),
       model: modelOf(model).ref,
+      ...(teacher !== undefined && { teacher: teacherOf(teacher) }),
       dataset: train.ref,
       ...(held && { evalDataset: held.ref }),
       ...(rewards && code && { rewards: rewardsSetup(rewards, code, secrets) }),

@@ -1,22 +1,51 @@
 import * as z from "zod/mini";
 import { positiveInt } from "./schema/common.ts";
 import { SpotterError } from "./schema/errors.ts";
+import { parseWith } from "./schema/parse.ts";
+import { distillAlgorithm } from "./schema/teacher.ts";
 import {
   grpoAlgorithm,
   rolloutSpec,
   sftAlgorithm,
+  trainerSpec,
   type RunSpecInput,
 } from "./schema/run-spec.ts";
-import { trainerSpec } from "./schema/trainer-spec.ts";
-import { parseRecipe, type TrainerParams } from "./trainer-params.ts";
 
-/** How to train: what `recipes.grpo` and `recipes.sft` make. Plain data, checked. */
+/** How to train: what `recipes.grpo`, `recipes.sft` and `recipes.distill` make. Plain data, checked. */
 export interface Recipe {
-  readonly kind: "rl" | "sft";
+  readonly kind: "rl" | "sft" | "distill";
   readonly algorithm: RunSpecInput["algorithm"];
   readonly trainer: RunSpecInput["trainer"];
   readonly rollout?: RunSpecInput["rollout"];
   readonly evalEvery?: number | null;
+}
+
+export interface TrainerParams {
+  /** Optimizer steps; with `startFrom` these come on top. */
+  steps: number;
+  /** Default 2e-4. */
+  learningRate?: number;
+  /** Steps over which the learning rate rises from 0. Default 0. */
+  warmupSteps?: number;
+  /** Default "constant". */
+  schedule?: "constant" | "linear" | "cosine";
+  /** AdamW. Defaults 0.9, 0.95, 1e-8, 0. */
+  beta1?: number;
+  beta2?: number;
+  epsilon?: number;
+  weightDecay?: number;
+  /** Gradients are scaled down to this norm. Default 1. */
+  maxGradNorm?: number;
+  /** Sequences in one forward and backward pass. Default 128. */
+  microBatchSize?: number;
+  /** A checkpoint every so many steps. Default: only after the last step. */
+  saveEvery?: number;
+  /** Evaluate on `evalDataset` every so many steps. Default: never. */
+  evalEvery?: number | null;
+  /** Whether the model and the rewards see what it thought before earlier answers. Default true. */
+  includeThinking?: boolean;
+  /** The conversations of a step must be over by then; one that is not has no verdict. Default 3,600,000 (an hour). */
+  rolloutTimeoutMs?: number;
 }
 
 export interface GrpoParams extends TrainerParams {
@@ -40,10 +69,6 @@ export interface GrpoParams extends TrainerParams {
   maxToolTokens?: number;
   /** Longest conversation in tokens. Default: what the model takes. */
   contextTokens?: number;
-  /** Whether the model and the rewards see what it thought before earlier answers. Default true. */
-  includeThinking?: boolean;
-  /** The conversations of a step must be over by then; one that is not has no verdict. Default 3,600,000 (an hour). */
-  rolloutTimeoutMs?: number;
   /** Handed to the chat template, for example `{ enable_thinking: false }`. */
   chatTemplateKwargs?: Record<string, unknown>;
   /** The probability ratio is clipped to [1 - clipLow, 1 + clipHigh]. Default 0.2. */
@@ -60,11 +85,28 @@ export interface SftParams extends TrainerParams {
   batchSize?: number;
 }
 
+/** As `recipes.grpo` samples, with what a distillation learns. */
+export interface DistillParams
+  extends TrainerParams, Pick<GrpoParams, keyof typeof rolloutSpec.shape & keyof GrpoParams> {
+  /**
+   * Who writes the answers that are learnt. `student` (default): on-policy, the teacher grades each token of the
+   * student's own answers. `teacher`: off-policy, the student learns the teacher's answers word for word.
+   */
+  answers?: "student" | "teacher";
+  /** Weight of the teacher's grades. Default 1. */
+  klCoef?: number;
+  /** Bounds of the probability ratio, as in `recipes.grpo`. Default: ratios are taken as they are. */
+  clipLow?: number;
+  clipHigh?: number;
+}
+
 const { kind: _grpo, ...grpoFields } = grpoAlgorithm.shape;
 const { kind: _sft, ...sftFields } = sftAlgorithm.shape;
+const { kind: _distill, ...distillFields } = distillAlgorithm.shape;
 const shared = { ...trainerSpec.shape, evalEvery: z.optional(z.nullable(positiveInt)) };
 const grpoParams = z.strictObject({ ...shared, ...rolloutSpec.shape, ...grpoFields });
 const sftParams = z.strictObject({ ...shared, ...sftFields });
+const distillParams = z.strictObject({ ...shared, ...rolloutSpec.shape, ...distillFields });
 
 /** Ways to train. Every option has a default but `steps`; an unknown one is an error. */
 export const recipes = {
@@ -76,7 +118,7 @@ export const recipes = {
    * recipes.grpo({ steps: 60, promptsPerStep: 16, samplesPerPrompt: 8, maxTokens: 40, saveEvery: 20 });
    */
   grpo(params: GrpoParams): Recipe {
-    const flat = parseRecipe(grpoParams, params, "recipes.grpo");
+    const flat = parseWith(grpoParams, params, "recipes.grpo");
     return {
       kind: "rl",
       algorithm: { kind: "grpo", ...pick(flat, grpoFields) },
@@ -92,12 +134,34 @@ export const recipes = {
    * recipes.sft({ steps: 200, batchSize: 32, learningRate: 1e-3, schedule: "cosine" });
    */
   sft(params: SftParams): Recipe {
-    const flat = parseRecipe(sftParams, params, "recipes.sft");
+    const flat = parseWith(sftParams, params, "recipes.sft");
     return { kind: "sft", algorithm: { kind: "sft", ...pick(flat, sftFields) }, ...sharedOf(flat) };
+  },
+
+  /**
+   * Distillation: the student becomes like the `teacher` of the TrainConfig, which needs the student's tokenizer. No
+   * rewards are needed; those that are given are measured and not learnt.
+   *
+   * @example
+   * new TrainConfig({
+   *   model: "Qwen/Qwen3-0.6B",
+   *   teacher: "Qwen/Qwen3-4B",
+   *   dataset,
+   *   recipe: recipes.distill({ steps: 100, promptsPerStep: 16, samplesPerPrompt: 4 }),
+   * });
+   */
+  distill(params: DistillParams): Recipe {
+    const flat = parseWith(distillParams, params, "recipes.distill");
+    return {
+      kind: "distill",
+      algorithm: { kind: "distill", ...pick(flat, distillFields) },
+      rollout: pick(flat, rolloutSpec.shape),
+      ...sharedOf(flat),
+    };
   },
 };
 
-function sharedOf(flat: z.infer<typeof grpoParams> | z.infer<typeof sftParams>) {
+function sharedOf(flat: z.infer<typeof grpoParams | typeof sftParams | typeof distillParams>) {
   if (flat.steps < 1) {
     throw new SpotterError("zero_work", `steps is ${flat.steps}: such a run does no work.`, {
       where: "steps",

@@ -15,6 +15,7 @@ import type { Recipe } from "./recipe.ts";
 import { refusePython } from "./python-params.ts";
 import { type Rewards, rewardsParam } from "./rewards-params.ts";
 import { Run } from "./run.ts";
+import { type Teacher, teacherParam } from "./teacher.ts";
 import type { PackedDataset } from "./upload.ts";
 
 export interface TrainConfigParams {
@@ -30,6 +31,8 @@ export interface TrainConfigParams {
   /** Allow rows of `evalDataset` whose prompts are trained on. Default false. */
   allowOverlap?: boolean;
   recipe: Recipe;
+  /** Of `recipes.distill`: who grades what the model writes, or writes what it learns. */
+  teacher?: Teacher;
   /** Required for reinforcement learning, unless environments judge. */
   rewards?: Rewards;
   /** What the model may call before it answers; with `maxTurns` of the recipe above 1. */
@@ -109,9 +112,10 @@ const configParams = z.strictObject({
   evalEnvironments: z.optional(environmentsParam),
   allowOverlap: z.optional(z.boolean()),
   recipe: z.looseObject(
-    { kind: z.enum(["rl", "sft"]) },
-    { error: "must come from recipes.grpo or recipes.sft" },
+    { kind: z.enum(["rl", "sft", "distill"]) },
+    { error: "must come from recipes.grpo, recipes.sft or recipes.distill" },
   ),
+  teacher: z.optional(teacherParam),
   rewards: z.optional(rewardsParam),
   tools: z.optional(toolsParam),
   allowPython: z.optional(z.boolean()),
@@ -171,6 +175,7 @@ export class TrainConfig {
         },
       );
     }
+    refuseTeacher(params);
     refusePython(params);
     this.params = { ...params };
   }
@@ -241,4 +246,20 @@ export class TrainConfig {
       await Promise.all(packed.map((each) => each.close()));
     }
   }
+}
+
+/** A distillation has a teacher, and nothing else has one. */
+function refuseTeacher({ recipe, teacher }: TrainConfigParams): void {
+  if ((recipe.kind === "distill") === (teacher !== undefined)) return;
+  const [what, hint] =
+    teacher === undefined
+      ? [
+          "missing; a distill recipe needs one",
+          'Pass teacher: "Qwen/Qwen3-4B", or a checkpoint or an endpoint.',
+        ]
+      : [`is there, and nobody asks it in a ${recipe.kind} recipe`, "Use recipes.distill, or remove it."];
+  throw new SpotterError("invalid_input", `TrainConfig is not valid:\n  teacher: ${what}`, {
+    where: "teacher",
+    hint,
+  });
 }

@@ -3,6 +3,8 @@ import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Verdict } from "../../sdk/schema/rollout.ts";
 import type { JobClient } from "../agent.ts";
 import type { EngineApi } from "../onnx/engine-api.ts";
+import { divergenceMetrics, gradeAll, type Graded } from "./distill-step.ts";
+import type { Teacher } from "./distill-teacher.ts";
 import { meanOf } from "./grpo.ts";
 import { writtenTokens } from "./episode.ts";
 import { judgeAll, sampleAll } from "./samples.ts";
@@ -18,6 +20,7 @@ export interface EvaluateParams {
   codec: PromptCodec;
   client: Pick<JobClient, "judge">;
   world: World;
+  teacher?: Teacher | undefined;
   rows: readonly DatasetRow[];
   signal: AbortSignal;
 }
@@ -27,11 +30,12 @@ const CHUNK = 128;
 
 /**
  * Metrics of the held-out rows, all under `eval/`: the rewards of one answer a row (sampled as in training,
- * with the same seeds every time, so that evaluations differ by the weights alone), and for sft the loss.
+ * with the same seeds every time, so that evaluations differ by the weights alone), what a teacher says of it, and for
+ * sft the loss.
  */
 export async function evaluate(params: EvaluateParams): Promise<Record<string, number>> {
   return {
-    ...(isJudged(params.spec) ? await rewardsOf(params) : {}),
+    ...(isJudged(params.spec) || params.teacher !== undefined ? await answersOf(params) : {}),
     ...(params.spec.kind === "sft" ? await lossOf(params) : {}),
   };
 }
@@ -40,16 +44,10 @@ function isJudged({ rewards, python, environments }: RunSpec): boolean {
   return (rewards ?? python?.rewards ?? environments) !== undefined;
 }
 
-async function rewardsOf({
-  spec,
-  engine,
-  codec,
-  client,
-  world,
-  rows,
-  signal,
-}: EvaluateParams): Promise<Record<string, number>> {
+async function answersOf(params: EvaluateParams): Promise<Record<string, number>> {
+  const { spec, engine, codec, client, world, teacher, rows, signal } = params;
   const verdicts: Verdict[] = [];
+  const graded: Graded[] = [];
   let tokens = 0;
   for (let first = 0; first < rows.length; first += CHUNK) {
     const requests = rows.slice(first, first + CHUNK).map((row, offset) => ({
@@ -59,10 +57,15 @@ async function rewardsOf({
       seed: seedOf(spec.seed, "eval", first + offset),
     }));
     const samples = await sampleAll({ engine, codec, settings: spec.rollout, world, signal }, requests);
-    verdicts.push(...(await judgeAll(client, samples)));
+    if (isJudged(spec)) verdicts.push(...(await judgeAll(client, samples)));
+    if (teacher !== undefined) graded.push(...(await gradeAll({ klCoef: 1, teacher, signal }, samples)));
     tokens += samples.reduce((sum, sample) => sum + writtenTokens(sample), 0);
   }
-  return { ...rewardMetrics(verdicts, "eval/"), "eval/completion_tokens": tokens };
+  return {
+    ...(isJudged(spec) ? rewardMetrics(verdicts, "eval/") : {}),
+    ...divergenceMetrics(graded, "eval/"),
+    "eval/completion_tokens": tokens,
+  };
 }
 
 /** Mean negative log-likelihood of the completions' tokens. */

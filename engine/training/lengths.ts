@@ -57,7 +57,7 @@ function lengthOf(
   const whole = Math.min(rollout.contextTokens ?? Infinity, codec.contextLength);
   // What tools and environments will say is not known yet.
   if (row.environment !== undefined) return whole;
-  const isSampled = (rewards ?? python?.rewards) !== undefined;
+  const isSampled = kind === "distill" || (rewards ?? python?.rewards) !== undefined;
   const sampled = isSampled ? codec.promptIds(row).length + rollout.maxTokens : 0;
   if (isSampled && rollout.maxTurns > 1) return Math.max(sampled, whole);
   const learnt =

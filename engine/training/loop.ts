@@ -7,6 +7,7 @@ import type { ContainerLog } from "../agent/log.ts";
 import type { EngineApi } from "../onnx/engine-api.ts";
 import type { Batches } from "./batches.ts";
 import { saveCheckpoint } from "./checkpoints.ts";
+import type { Teacher } from "./distill-teacher.ts";
 import { evaluate } from "./evaluate.ts";
 import { finite, type Progress } from "./progress.ts";
 import type { StartingPoint } from "./starting-point.ts";
@@ -25,6 +26,7 @@ export interface LoopParams {
   workDir: string;
   start: StartingPoint;
   world: World;
+  teacher?: Teacher | undefined;
   rows: DatasetRow[];
   evalRows: DatasetRow[] | undefined;
   batches: Batches;

@@ -8,6 +8,7 @@ import type { ContainerContext } from "../agent/container.ts";
 import type { EngineApi, EngineSetup, OptimizerSetup, TrainerSetup } from "../onnx/engine-api.ts";
 import type { TextModel } from "../onnx/text/text-model.ts";
 import { createBatches, type Batches } from "./batches.ts";
+import { openTeacher } from "./distill-teacher.ts";
 import { trainLoop } from "./loop.ts";
 import { longestSequence, type MetRow } from "./lengths.ts";
 import { rowGroups } from "./mixture.ts";
@@ -61,6 +62,8 @@ export async function runTraining(
     });
     const met = metRows(spec, start, batches, rows, evalRows ?? []);
     const maxPositions = await longestSequence(spec, codec, met);
+    const waiting = AbortSignal.any([client.cancelled, client.ended]);
+    const teacher = await openTeacher({ spec, client, log }, codec, progress, waiting);
     await using engine = disposable(await parts.startEngine(engineSetup(job, start, maxPositions)));
     if (start.trainerDir !== undefined) await engine.api.loadTrainerState(start.trainerDir);
     log.info(`training steps ${start.finishedSteps + 1} to ${spec.trainer.steps}, ${rows.length} rows`);
@@ -73,6 +76,7 @@ export async function runTraining(
       workDir,
       start,
       world,
+      teacher,
       rows,
       evalRows,
       batches,

@@ -1,8 +1,11 @@
 import type { DatasetRow } from "../../sdk/schema/dataset.ts";
+import type { RewardRow } from "../../sdk/schema/rollout.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { JobClient } from "../agent.ts";
 import type { EngineApi } from "../onnx/engine-api.ts";
 import type { Batches } from "./batches.ts";
+import { distillStep } from "./distill-step.ts";
+import type { Teacher } from "./distill-teacher.ts";
 import type { Progress } from "./progress.ts";
 import { rlStep, type RlStepResult } from "./rl-step.ts";
 import { learningRateAt } from "./schedule.ts";
@@ -19,6 +22,8 @@ export interface StepContext {
   client: Pick<JobClient, "judge">;
   progress: Progress;
   world: World;
+  /** Of a distillation. */
+  teacher?: Teacher | undefined;
   rows: DatasetRow[];
   batches: Batches;
   /** Within this run, from 1: what schedule and reports count. */
@@ -38,23 +43,17 @@ export async function runStep(context: StepContext): Promise<RlStepResult> {
     index,
     row: rows[index] ?? missingRow(index),
   }));
-  if (spec.algorithm.kind === "grpo") {
-    const prompts = picked.map(({ row }) => row);
-    return rlStep({
-      spec: { ...spec, algorithm: spec.algorithm },
-      engine,
-      codec,
-      client: { judge: (batch) => unlessAborted(client.judge(batch), signal) },
-      progress,
-      step,
-      totalStep,
-      prompts,
-      world: context.world,
+  if (spec.algorithm.kind !== "sft") {
+    const sampled = {
+      ...context,
+      client: { judge: (batch: RewardRow[]) => unlessAborted(client.judge(batch), signal) },
+      prompts: picked.map(({ row }) => row),
       learningRate,
-      verdicts: context.verdicts,
-      signal,
-      now: context.now,
-    });
+    };
+    const { algorithm } = spec;
+    if (algorithm.kind === "grpo") return rlStep({ ...sampled, spec: { ...spec, algorithm } });
+    if (context.teacher === undefined) throw new Error("A distillation was begun without its teacher.");
+    return distillStep({ ...sampled, spec: { ...spec, algorithm }, teacher: context.teacher });
   }
   progress.phase("train", step, spec.trainer.steps);
   const sequences = picked.map(({ row, index }) => sftSequence(codec, row, `dataset row ${index + 1}`));

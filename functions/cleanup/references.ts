@@ -18,8 +18,9 @@ export async function usedCheckpoints(control: Control): Promise<References> {
       used.set(endpoint.checkpoint, `endpoint ${endpoint.name} serves it`);
   }
   for (const { run } of await live<RunDocument>(control, RUNS)) {
-    const { startFrom } = await getRunSpec(control, run.id);
+    const { startFrom, teacher } = await getRunSpec(control, run.id);
     if (startFrom) used.set(startFrom.checkpoint, `run ${run.id} starts from it`);
+    if (teacher?.checkpoint !== undefined) used.set(teacher.checkpoint, `run ${run.id} learns from it`);
   }
   return used;
 }

@@ -7,7 +7,7 @@ import type { KeyHolder } from "../keys/key-ring.ts";
 import { RefusedRequest } from "./refused-request.ts";
 import type { Resolved } from "./resolve.ts";
 
-/** Who talks: a key (without holder: a page of ours), an eval's container, or nobody that is known. */
+/** Who talks: a key (without holder: a page of ours), the container of an eval or a student, or nobody that is known. */
 export type ChatCaller =
   { kind: "key"; holder?: KeyHolder } | { kind: "eval"; endpoint?: string } | { kind: "anonymous" };
 
@@ -21,7 +21,8 @@ export async function chatCaller(control: Control, authorization: string | undef
   if (token === undefined) throw invalidKey("The Authorization header is not `Bearer KEY`.");
   if (isJobToken(token)) {
     const job = await control.jobTokens.find(token);
-    if (job === undefined || job.fenced || job.kind !== "eval")
+    // A training talks to its teacher, and to nobody else.
+    if (job === undefined || job.fenced || (job.kind !== "eval" && job.endpoint === undefined))
       throw invalidKey("This job token is not valid here.");
     return { kind: "eval", ...(job.endpoint !== undefined && { endpoint: job.endpoint }) };
   }

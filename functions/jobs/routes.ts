@@ -32,6 +32,7 @@ import { heartbeat } from "./heartbeat.ts";
 import { liveJob, type JobRecord } from "./records.ts";
 import { judgeForJob } from "./rewards.ts";
 import { filesOf, jobSpecOf } from "./spec.ts";
+import { teacherRoutes } from "./teacher.ts";
 import { callEnvironments, callTools } from "./world.ts";
 
 /** A step's rollouts, or a batch for the rewards, with token ids and texts. */
@@ -84,6 +85,7 @@ function reportRoutes(control: Control): Route[] {
       }),
     }),
     ...worldRoutes(control),
+    ...teacherRoutes(control),
     route({
       method: "post",
       path: "/jobs/:id/rollouts",

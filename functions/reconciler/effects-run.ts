@@ -1,7 +1,8 @@
-import type { Failure } from "../../sdk/schema/errors.ts";
+import { SpotterError, type Failure } from "../../sdk/schema/errors.ts";
 import type { RunEventBody } from "../../sdk/schema/event.ts";
 import { hardwareChoice } from "../../sdk/schema/hardware.ts";
 import type { Run } from "../../sdk/schema/run.ts";
+import type { TeacherSpec } from "../../sdk/schema/teacher.ts";
 import { lastSoundCheckpoint } from "../checkpoints/sound.ts";
 import type { Control } from "../control.ts";
 import { lifetimeMs } from "../cost/lifetime.ts";
@@ -19,6 +20,7 @@ import {
   type RunUpdate,
 } from "../runs/records.ts";
 import { isTerminalRun } from "../runs/transitions.ts";
+import { serveTeacher } from "../teachers/serve.ts";
 import { withDeliveries } from "../webhooks/deliveries.ts";
 import { listWebhooks } from "../webhooks/every-run.ts";
 import { intendJob } from "./effects-job.ts";
@@ -32,15 +34,18 @@ export async function beginRunAttempt(control: Control, key: WorkKey): Promise<v
   const step = sound?.step ?? 0;
   const resume = sound && { resume: sound.id };
   const before = await findRun(control, key.id);
-  const { hardware: wanted } = await getRunSpec(control, key.id);
+  const { hardware: wanted, teacher } = await getRunSpec(control, key.id);
   const hardware = wanted && hardwareChoice(wanted, before?.withoutRoom ?? 0);
   const price = pricingOf(control).priceOf(hardware);
   const maxLifetimeMs = before && lifetimeOf(control, before, price.hourlyUsd);
+  const taught = await teacherOf(control, key, teacher);
+  if (taught === undefined) return;
   await intendJob(control, {
     id: trainJobId(key.id, attempt),
     kind: "train",
     owner: key.id,
     attempt,
+    ...taught,
     ...resume,
     ...(hardware && { hardware }),
     price,
@@ -64,6 +69,23 @@ export async function beginRunAttempt(control: Control, key: WorkKey): Promise<v
     });
     return { ...update, events: [event, ...warnings, ...(update.events ?? [])] };
   });
+}
+
+/** The endpoint to learn from. A teacher that is gone for good ends the run, for every attempt would miss it. */
+async function teacherOf(
+  control: Control,
+  key: WorkKey,
+  teacher: TeacherSpec | undefined,
+): Promise<{ endpoint?: string } | undefined> {
+  try {
+    const endpoint = teacher && (await serveTeacher(control, key.id, teacher));
+    return endpoint === undefined ? {} : { endpoint };
+  } catch (error) {
+    if (!SpotterError.is(error) || error.kind !== "user") throw error;
+    const { code, message, hint } = error;
+    await finishRun(control, key, "failed", { code, message, ...(hint !== undefined && { hint }) });
+    return undefined;
+  }
 }
 
 /** With a new checkpoint since the last time, its container may be taken back as often again. */

@@ -1,5 +1,6 @@
 import type { Control } from "../control.ts";
 import { finishDeletes } from "../runs/delete.ts";
+import { releaseTeachers } from "../teachers/serve.ts";
 import { createWorkLoop } from "../records/work-loop.ts";
 import { decide, nextDeadline } from "./decide.ts";
 import { execute, type Stops } from "./execute.ts";
@@ -69,6 +70,7 @@ export function createReconciler(control: Control, options: ReconcilerOptions = 
       hasFinishedDeletes = true;
       await finishDeletes(control);
     }
+    await releaseTeachers(control);
     const world = await observe(control);
     const actions = decide(world, now, policy());
     let isProbing = false;

@@ -12,6 +12,7 @@ import { launchOnce } from "../records/launch-once.ts";
 import { putFirst } from "../records/update.ts";
 import { redacted } from "../secrets/redacted.ts";
 import { pinnedModel } from "../models/models.ts";
+import { acceptTeacher } from "../teachers/accept.ts";
 import { checkUserCode } from "./check-user-code.ts";
 import {
   findRun,
@@ -40,7 +41,9 @@ async function accept(control: Control, id: string, given: RunSpec): Promise<Run
   const known = await findRun(control, id);
   if (known) return accepted(control, known);
   const safe = redacted(control.secrets, given);
-  const spec = { ...safe, model: await startModel(control, safe) };
+  const model = await startModel(control, safe);
+  const teacher = await acceptTeacher(control, { ...safe, model });
+  const spec = { ...safe, model, ...(teacher && { teacher }) };
   await checkDataset(control, spec.dataset, "dataset");
   if (spec.evalDataset) await checkDataset(control, spec.evalDataset, "evalDataset");
   if (spec.evalEvery !== null && !spec.evalDataset) {

@@ -13,6 +13,8 @@ export const ERROR_CODES = {
   model_corrupt: "user", // config, weights or tokenizer are damaged
   checkpoint_not_found: "user",
   checkpoint_mismatch: "user", // the checkpoint belongs to another base model, adapter or rank
+  tokenizer_mismatch: "user", // teacher and student read texts as other tokens
+  teacher_failed: "user", // a teacher refuses, or gives no log-probabilities
   dataset_empty: "user",
   dataset_invalid: "user", // a row that cannot be used, with file and line
   dataset_not_found: "user", // no such repository, revision, config or split on the hub

@@ -11,7 +11,10 @@ import {
 } from "./common.ts";
 import { hardware } from "./hardware.ts";
 import { checkpointId, modelRef } from "./model.ts";
-import { MAX_SEQUENCES, trainerConflicts, trainerSpec } from "./trainer-spec.ts";
+import { distillAlgorithm, teacherSpec } from "./teacher.ts";
+
+/** Sequences of one step: all are in memory at once. */
+const MAX_SEQUENCES = 65_536;
 
 /** Where on a hub rows came from: the revision is pinned to a commit. */
 export const datasetSource = z.strictObject({
@@ -164,7 +167,22 @@ export const sftAlgorithm = z.strictObject({
   batchSize: z._default(countUpTo(MAX_SEQUENCES), 16),
 });
 
-export const algorithmSpec = z.discriminatedUnion("kind", [grpoAlgorithm, sftAlgorithm]);
+export const algorithmSpec = z.discriminatedUnion("kind", [grpoAlgorithm, sftAlgorithm, distillAlgorithm]);
+
+export const trainerSpec = z.strictObject({
+  steps: z.number().check(z.int(), z.lte(10_000_000)),
+  learningRate: z._default(z.number().check(z.gt(0), z.lte(10)), 2e-4),
+  warmupSteps: z._default(nonNegativeInt, 0),
+  schedule: z._default(z.enum(["constant", "linear", "cosine"]), "constant"),
+  beta1: z._default(z.number().check(z.gte(0), z.lt(1)), 0.9),
+  beta2: z._default(z.number().check(z.gte(0), z.lt(1)), 0.95),
+  epsilon: z._default(z.number().check(z.gt(0)), 1e-8),
+  weightDecay: z._default(z.number().check(z.gte(0)), 0),
+  maxGradNorm: z._default(z.number().check(z.gt(0)), 1),
+  microBatchSize: z._default(countUpTo(MAX_SEQUENCES), 128),
+  /** A checkpoint every N steps; the last step always saves. */
+  saveEvery: z.optional(positiveInt),
+});
 
 export const startPoint = z.strictObject({
   checkpoint: checkpointId,
@@ -193,7 +211,7 @@ export type Webhook = z.infer<typeof webhook>;
 /** One training, fully resolved: what every dialect comes down to. */
 export const runSpec = z
   .strictObject({
-    kind: z.enum(["rl", "sft"]),
+    kind: z.enum(["rl", "sft", "distill"]),
     name: z.optional(displayName),
     tags: z._default(runTags, []),
     model: modelRef,
@@ -202,6 +220,8 @@ export const runSpec = z
     evalDataset: z.optional(datasetRef),
     /** Evaluate on `evalDataset` every N steps; null: never. */
     evalEvery: z._default(z.nullable(positiveInt), null),
+    /** Of kind distill: who grades what the student writes, or writes what it learns. */
+    teacher: z.optional(teacherSpec),
     rewards: z.optional(rewardSetup),
     tools: z.optional(toolSetup),
     python: z.optional(pythonSetup),
@@ -234,10 +254,6 @@ export const runSpec = z
       path: ["trainer", "steps"],
       message: "must be at least 1: a run with no step does no work",
     }),
-    z.check(({ value, issues }) => {
-      for (const { key, message } of trainerConflicts(value.trainer))
-        issues.push({ code: "custom", input: value, path: ["trainer", key], message });
-    }),
     z.refine(
       ({ kind, rewards, python, environments }) =>
         kind !== "rl" || (rewards ?? python?.rewards ?? environments) !== undefined,
@@ -254,15 +270,42 @@ export const runSpec = z
         message: "two have the same name; give each a name of its own",
       },
     ),
-    z.refine((spec) => spec.kind === "rl" || spec.environments === undefined, {
+    z.refine((spec) => spec.kind !== "sft" || spec.environments === undefined, {
       path: ["environments"],
       message:
         "are played, and there is nothing to play in a run of kind sft; give a dataset with completions",
     }),
-    z.refine((spec) => (spec.kind === "sft") === (spec.algorithm.kind === "sft"), {
+    z.refine((spec) => spec.algorithm.kind === (spec.kind === "rl" ? "grpo" : spec.kind), {
       path: ["algorithm", "kind"],
-      message: 'must be "sft" for kind sft and "grpo" for kind rl',
+      message: 'must be "sft" for kind sft, "distill" for kind distill and "grpo" for kind rl',
     }),
+    z.refine(({ kind, teacher }) => (kind === "distill") === (teacher !== undefined), {
+      path: ["teacher"],
+      error: ({ input }) =>
+        (input as { kind: string }).kind === "distill"
+          ? "missing; a distillation needs one"
+          : "has nothing to do in a run of this kind; make it one of kind distill",
+    }),
+    z.refine(
+      ({ teacher, tools, python, rollout }) =>
+        teacher === undefined ||
+        teacher.agentic ||
+        ((tools ?? python?.tools) === undefined && rollout.maxTurns === 1),
+      {
+        path: ["teacher", "agentic"],
+        message: "is false, and there are tools or several turns; set it to true",
+      },
+    ),
+    z.refine(
+      ({ algorithm, teacher, environments }) =>
+        algorithm.kind !== "distill" ||
+        algorithm.answers === "student" ||
+        (teacher?.agentic !== true && environments === undefined),
+      {
+        path: ["algorithm", "answers"],
+        message: "of the teacher are one to a prompt: no tools, turns or environments",
+      },
+    ),
     z.refine(({ rollout }) => rollout.promptsPerStep * rollout.samplesPerPrompt <= MAX_SEQUENCES, {
       path: ["rollout", "samplesPerPrompt"],
       message: `times promptsPerStep must be at most ${MAX_SEQUENCES}: a step keeps all its samples in memory`,

@@ -21,6 +21,7 @@ export type RunState = z.infer<typeof runState>;
 export const RUN_PHASES = [
   "download-model",
   "prepare-dataset",
+  "wait-for-teacher",
   "generate",
   "score",
   "train",
@@ -37,7 +38,7 @@ export const run = z.object({
   id: z.string(),
   name: z.optional(z.string()),
   tags: z.array(z.string()),
-  kind: z.enum(["rl", "sft"]),
+  kind: z.enum(["rl", "sft", "distill"]),
   model: z.string(),
   state: runState,
   /** Why it waits, for example `capacity`. */
