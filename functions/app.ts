@@ -23,6 +23,8 @@ import { pageRoutes } from "./pages/routes.ts";
 import { createReconciler, type Reconciler } from "./reconciler/reconciler.ts";
 import { runRoutes } from "./runs/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
+import { trackerHttp, type TrackerHttp } from "./trackers/tracker-http.ts";
+import { createTrackers, type Trackers } from "./trackers/trackers.ts";
 import { statusRoutes } from "./status/routes.ts";
 import { userCodeRoutes } from "./user-code/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
@@ -37,6 +39,7 @@ export interface ControlPlane {
   reconciler: Reconciler;
   autoscaler: Autoscaler;
   webhooks: Webhooks;
+  trackers: Trackers;
   /** Ends what this process owns of it. Containers and ports belong to whoever made the deps. */
   close(): Promise<void>;
 }
@@ -45,20 +48,25 @@ export interface ControlPlane {
 export function createControlPlane(
   deps: Deps,
   options: Pick<ControlOptions, "rootKeyHash" | "shutdown"> &
-    Partial<Pick<ControlOptions, "probe">> & { send?: Send },
+    Partial<Pick<ControlOptions, "probe">> & { send?: Send; trackerHttp?: TrackerHttp },
 ): ControlPlane {
   const upstreams = createUpstreams();
   const { shared } = deps;
-  const { send = sendOverHttp, ...rest } = options;
+  const { send = sendOverHttp, trackerHttp: http = trackerHttp, ...rest } = options;
   const control = createControl(deps, {
     probe: (address, accessKey) => upstreams.probe(address, accessKey),
     ...rest,
     wake: shared ? () => shared.wake("reconciler") : () => reconciler.wake(),
-    wakeWebhooks: shared ? () => shared.wake("webhooks") : () => webhooks.wake(),
+    wakeWebhooks: shared ? () => shared.wake("webhooks") : wakeTellers,
   });
   const reconciler = createReconciler(control);
   const autoscaler = createAutoscaler(control);
   const webhooks = createWebhooks(control, send);
+  const trackers = createTrackers(control, http);
+  function wakeTellers(): void {
+    webhooks.wake();
+    trackers.wake();
+  }
   // While the first container comes up there is time to load the way to it.
   const stopWarming = deps.containers.onChange(() => upstreams.warm());
   return {
@@ -68,11 +76,13 @@ export function createControlPlane(
     reconciler,
     autoscaler,
     webhooks,
+    trackers,
     async close() {
       stopWarming();
       await autoscaler.close();
       await reconciler.close();
       await webhooks.close();
+      await trackers.close();
       await control.usage.close();
       control.slots.close();
       control.pulse.close();

@@ -50,7 +50,7 @@ export interface Control extends Deps {
   activity: { lastAtMs: number };
   /** Asks the reconciler to look again soon. */
   wake(): void;
-  /** Asks for what is to be told about runs to be sent soon. */
+  /** Asks for what is to be told about runs, to webhooks and trackers, to be sent soon. */
   wakeWebhooks(): void;
   /** Whether a replica lists its models: the last condition before it counts as ready. */
   probe(address: string, accessKey: string): Promise<boolean>;

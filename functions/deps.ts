@@ -3,6 +3,7 @@ import type { Pricing } from "./cost/pricing.ts";
 import type { Blobs } from "./ports/blobs.ts";
 import type { Clock, Ids, Log } from "./ports/clock.ts";
 import type { Containers } from "./ports/containers.ts";
+import type { EventFiles } from "./ports/event-files.ts";
 import type { Isolates } from "./ports/isolates.ts";
 import type { Scratch } from "./ports/scratch.ts";
 import type { Secrets } from "./ports/secrets.ts";
@@ -33,6 +34,8 @@ export interface Deps {
   secrets: Secrets;
   /** Absent where the home has no folder of its own. */
   scratch?: Scratch;
+  /** Absent where no disk stays. */
+  eventFiles?: EventFiles;
   clock: Clock;
   ids: Ids;
   log: Log;

@@ -12,6 +12,7 @@ import { packPython } from "./python-bundle.ts";
 import { pythonSpec, splitPython } from "./python-params.ts";
 import { rewardsFile, rewardsSetup } from "./rewards-params.ts";
 import { teacherOf } from "./teacher.ts";
+import { trackersOf } from "./trackers.ts";
 import type { TrainConfigParams } from "./train-config.ts";
 import {
   checkedRows,
@@ -51,6 +52,7 @@ export async function prepareRun(
     adapter,
     secrets = [],
     model,
+    trackers,
     teacher,
     ...rest
   } = withoutCode(params);
@@ -97,6 +99,7 @@ export async function prepareRun(
       ...(python && pythonCode && { python: pythonSpec(python, pythonCode.ref, secrets) }),
       ...(played && { environments: played.setups }),
       ...(adapter && { adapter: typeof adapter === "string" ? { kind: adapter } : adapter }),
+      ...(trackers && { trackers: trackersOf(trackers, { cwd: process.cwd(), environment: process.env }) }),
       ...(startFrom !== undefined && { startFrom: startPoint(startFrom) }),
     },
     "TrainConfig",

@@ -15,6 +15,7 @@ import type { Recipe } from "./recipe.ts";
 import { refusePython } from "./python-params.ts";
 import { type Rewards, rewardsParam } from "./rewards-params.ts";
 import { Run } from "./run.ts";
+import type { TrackerParams } from "./trackers.ts";
 import { type Teacher, teacherParam } from "./teacher.ts";
 import type { PackedDataset } from "./upload.ts";
 
@@ -71,6 +72,8 @@ export interface TrainConfigParams {
   retention?: { keepLast?: number; keepEvery?: number };
   /** Told when the run has ended, and when it gets nowhere; see docs/webhooks.md. */
   webhooks?: { url: string; events?: ("run.ended" | "run.stalled")[]; secret?: string }[];
+  /** Told the metrics while it trains: TensorBoard, MLflow, W&B; see docs/trackers.md. Default: nobody. */
+  trackers?: TrackerParams[];
 }
 
 export interface HardwareParams {
@@ -138,6 +141,7 @@ const configParams = z.strictObject({
   limits: z.optional(runSpec.shape.limits),
   retention: runSpec.shape.retention,
   webhooks: runSpec.shape.webhooks,
+  trackers: z.optional(z.array(z.looseObject({ kind: z.enum(["tensorboard", "mlflow", "wandb"]) }))),
 });
 
 /**

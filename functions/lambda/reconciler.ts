@@ -10,6 +10,8 @@ import { runSweep } from "../aws/sweep/run-sweep.ts";
 import type { Control } from "../control.ts";
 import { noteLeaving } from "../jobs/records.ts";
 import { createReconciler, type Reconciler, type ReconcilerMemory } from "../reconciler/reconciler.ts";
+import { trackerHttp } from "../trackers/tracker-http.ts";
+import { createTrackers, type Trackers } from "../trackers/trackers.ts";
 import { sendOverHttp } from "../webhooks/send.ts";
 import { createWebhooks, type Webhooks } from "../webhooks/webhooks.ts";
 import { eventFunction } from "./host/event-function.ts";
@@ -33,6 +35,7 @@ interface Memory extends ReconcilerMemory {
 
 let reconciler: Reconciler | undefined;
 let webhooks: Webhooks | undefined;
+let trackers: Trackers | undefined;
 let running: AwsContainers | undefined;
 
 /**
@@ -67,6 +70,7 @@ export const handler = eventFunction(
       (error: unknown) => ({ error }),
     );
     webhooks ??= createWebhooks(control, sendOverHttp);
+    trackers ??= createTrackers(control, trackerHttp);
     const { turns, isLeft } = await takeTurns<Memory>(
       {
         store: control.store,
@@ -104,14 +108,14 @@ async function reconcile(
   context: LambdaContext,
 ): Promise<ReconcilerMemory> {
   const mine = (reconciler = createReconciler(control, { sweepEveryMs: SCHEDULE_MS, memory }));
-  const sending = webhooks;
+  const sending = [webhooks, trackers];
   const untilMs = control.clock.now() + Math.min(TURN_MS, context.getRemainingTimeInMillis() / 2);
   const isOver = () => control.clock.now() >= untilMs;
   mine.wake();
-  sending?.wake();
+  for (const each of sending) each?.wake();
   for (;;) {
     // A stop may take minutes; it was asked for, and its end is an event.
-    await Promise.race([Promise.all([mine.settle(), sending?.settle()]), at(control, untilMs)]);
+    await Promise.race([Promise.all([mine.settle(), ...sending.map((each) => each?.settle())]), at(control, untilMs)]);
     if (isOver() || mine.dueInMs > SOON_MS) break;
     await at(control, control.clock.now() + Math.max(1, mine.dueInMs));
   }

@@ -62,6 +62,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   await plane.autoscaler.start();
   // What the daemon before this one was about to tell.
   plane.webhooks.wake();
+  plane.trackers.wake();
   const stopIdleCheck =
     options.idleExitMs === undefined ? () => {} : endWhenIdle(plane, options.idleExitMs, end);
 

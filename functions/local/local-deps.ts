@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Deps } from "../deps.ts";
 import type { Isolates } from "../ports/isolates.ts";
 import type { ContainerKind } from "../ports/containers.ts";
+import { eventFiles } from "./event-files.ts";
 import { FileBlobs } from "./file-blobs.ts";
 import { fileScratch } from "./file-scratch.ts";
 import { FileSecrets } from "./file-secrets.ts";
@@ -69,6 +70,7 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
     isolates,
     secrets,
     scratch: fileScratch(home),
+    eventFiles,
     clock,
     ids: systemIds(),
     log,

@@ -14,6 +14,7 @@ import {
   runStream,
   type RunDocument,
 } from "./records.ts";
+import { cursorPartition } from "../trackers/cursor.ts";
 import { isTerminalRun } from "./transitions.ts";
 
 /**
@@ -98,6 +99,7 @@ async function removeAll(control: Control, id: string): Promise<void> {
   }
   await removePartition(control, `checkpoints/${id}`);
   await removePartition(control, `rollouts/${id}`);
+  await removePartition(control, cursorPartition(id));
   const prefix = `runs/${id}/`;
   for (const { key } of await control.blobs.list(prefix)) await control.blobs.delete(key);
   const left = await control.blobs.list(prefix);

@@ -11,6 +11,7 @@ import { checkDataset } from "../datasets/datasets.ts";
 import { launchOnce } from "../records/launch-once.ts";
 import { putFirst } from "../records/update.ts";
 import { redacted } from "../secrets/redacted.ts";
+import { checkTrackers } from "../trackers/sinks.ts";
 import { pinnedModel } from "../models/models.ts";
 import { acceptTeacher } from "../teachers/accept.ts";
 import { checkUserCode } from "./check-user-code.ts";
@@ -53,6 +54,7 @@ async function accept(control: Control, id: string, given: RunSpec): Promise<Run
     });
   }
   if (spec.webhooks) await checkWebhooks(control, spec.webhooks);
+  if (spec.trackers) await checkTrackers(control, spec.trackers);
   if (spec.startFrom) await checkStart(control, spec, spec.startFrom.checkpoint);
   const { notes, ...estimate } = await estimateRun(control, spec);
   const warnings = await checkUserCode(control, spec);
@@ -115,6 +117,7 @@ function newDocument(control: Control, id: string, spec: RunSpec, told: RunEvent
     ...(spec.limits.maxCostUsd !== undefined && { maxCostUsd: spec.limits.maxCostUsd }),
     ...(spec.limits.stallMs !== undefined && { stallMs: spec.limits.stallMs }),
     ...(spec.webhooks !== undefined && { webhooks: spec.webhooks }),
+    ...(spec.trackers !== undefined && spec.trackers.length > 0 && { tracked: true }),
     outbox: outbox(control, 1, [{ type: "state", state: "queued" }, ...told]),
   };
 }

@@ -41,6 +41,8 @@ export interface RunDocument {
   /** Whom to tell, and what they have not been told yet. */
   webhooks?: Webhook[];
   deliveries?: Delivery[];
+  /** Its metrics go to trackers, and not all of them are there yet. */
+  tracked?: boolean;
   /** Being deleted: its parts go first, this document last. */
   deletedAtMs?: number;
   /** Its time was over; this is why it is being cancelled. */
@@ -157,7 +159,9 @@ export async function changeRun(
   });
   await flushOutbox(control, document?.value);
   control.bus.notify(runStream(id));
-  if (document?.value.deliveries) control.wakeWebhooks();
+  const { deliveries, tracked } = document?.value ?? {};
+  // A function that looks every minute is not called for each step.
+  if (deliveries || (tracked && !control.shared)) control.wakeWebhooks();
   return document?.value;
 }
 
@@ -190,7 +194,7 @@ export function outbox(control: Control, version: number, bodies: RunEventBody[]
 }
 
 /** An archived run is in the index of those only; one that is being deleted, in no list at all. */
-export function indexesOf({ run, deliveries, deletedAtMs }: RunDocument): IndexEntry[] {
+export function indexesOf({ run, deliveries, tracked, deletedAtMs }: RunDocument): IndexEntry[] {
   if (deletedAtMs !== undefined) return [{ index: "deleted", partition: RUNS, sort: run.id }];
   return [
     run.archived
@@ -198,5 +202,6 @@ export function indexesOf({ run, deliveries, deletedAtMs }: RunDocument): IndexE
       : { index: "run-state", partition: run.state, sort: run.id },
     ...(isTerminalRun(run.state) ? [] : [{ index: "live", partition: RUNS, sort: run.id }]),
     ...(deliveries?.length ? [{ index: "webhooks", partition: RUNS, sort: run.id }] : []),
+    ...(tracked ? [{ index: "trackers", partition: RUNS, sort: run.id }] : []),
   ];
 }

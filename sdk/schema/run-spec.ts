@@ -11,6 +11,7 @@ import {
 } from "./common.ts";
 import { hardware } from "./hardware.ts";
 import { checkpointId, modelRef } from "./model.ts";
+import { trackers } from "./tracker.ts";
 import { distillAlgorithm, teacherSpec } from "./teacher.ts";
 
 /** Sequences of one step: all are in memory at once. */
@@ -247,6 +248,8 @@ export const runSpec = z
     /** What of its checkpoints `spotter cleanup` leaves. Absent: all. */
     retention: z.optional(retention),
     webhooks: z.optional(z.array(webhook).check(z.maxLength(10))),
+    /** Where its metrics are told while it trains; see docs/trackers.md. */
+    trackers: z.optional(trackers),
     seed: z._default(nonNegativeInt, 0),
   })
   .check(

@@ -12,6 +12,8 @@ import type { Isolates } from "../../functions/ports/isolates.ts";
 import type { ContainerState } from "../../functions/ports/containers.ts";
 import { sha256Of } from "../../functions/records/hash.ts";
 import type { Send } from "../../functions/webhooks/send.ts";
+import { eventFiles } from "../../functions/local/event-files.ts";
+import type { TrackerHttp } from "../../functions/trackers/tracker-http.ts";
 import { fakeClock, type FakeClock } from "./clock.ts";
 import { fakeContainers, type FakeContainers } from "./containers.ts";
 import { fakeIsolates } from "./isolates.ts";
@@ -39,6 +41,8 @@ export interface TestPlaneParams {
   probe?: (address: string) => Promise<boolean>;
   /** Takes webhooks; by default nobody does. */
   send?: Send;
+  /** Takes what trackers are told; by default nobody does. */
+  trackerHttp?: TrackerHttp;
   publicUrl?: string;
   config?: Partial<Deps["config"]>;
   firstState?: ContainerState;
@@ -74,6 +78,7 @@ async function open(
     blobs: params.blobs ?? new FileBlobs(join(home, "blobs")),
     secrets: new FileSecrets(join(home, "secrets.json")),
     containers,
+    eventFiles,
     isolates: params.isolates ?? fakeIsolates(),
     clock,
     ids: systemIds(),
@@ -95,6 +100,7 @@ async function open(
     rootKeyHash: sha256Of(ADMIN_KEY),
     probe: params.probe ?? (async () => true),
     send: params.send ?? (async () => "nobody is there"),
+    trackerHttp: params.trackerHttp ?? (() => Promise.reject(new Error("nobody is there"))),
     shutdown: () => void shutdowns++,
   });
   let closing: Promise<void> | undefined;
