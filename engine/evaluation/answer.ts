@@ -24,13 +24,15 @@ const completion = z.object({
       }),
     )
     .check(z.minLength(1)),
-  usage: z.nullish(z.object({ completion_tokens: z.number() })),
+  usage: z.nullish(z.object({ completion_tokens: z.number(), prompt_tokens: z.nullish(z.number()) })),
 });
 type Message = z.infer<typeof completion>["choices"][number]["message"];
 
 /** One answer of an endpoint, as rewards and records want it. */
 export interface Answer extends JudgedAnswer {
   text: string;
+  /** Of all that was said before, where the endpoint counts. */
+  promptTokens?: number;
 }
 
 /**
@@ -51,8 +53,10 @@ export function readAnswer(body: unknown): Answer {
   }
   const text = choice.message.content ?? "";
   const inText = parseResponse(text);
+  const promptTokens = parsed.data?.usage?.prompt_tokens ?? undefined;
   return {
     text,
+    ...(promptTokens !== undefined && { promptTokens }),
     response: {
       content: inText.content,
       reasoning: choice.message.reasoning_content ?? inText.reasoning,

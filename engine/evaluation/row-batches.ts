@@ -5,6 +5,8 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 const MAX_BATCH_BYTES = 250 * 1024;
 /** Answers longer than this are cut in the record (rewards saw them whole). */
 const MAX_TEXT_CHARACTERS = 50_000;
+/** The same of a whole conversation. */
+const MAX_TALK_CHARACTERS = 100_000;
 
 /**
  * Rows in batches that each fit a stored value, in order.
@@ -27,10 +29,30 @@ export function rowBatches(rows: readonly EvalRow[], maxBytes = MAX_BATCH_BYTES)
   return batches;
 }
 
+/** Texts longer than their share of a conversation are cut, in the record alone. */
 function withShortText(row: EvalRow): EvalRow {
-  return row.text.length > MAX_TEXT_CHARACTERS
-    ? { ...row, text: `${row.text.slice(0, MAX_TEXT_CHARACTERS)} [cut]` }
-    : row;
+  const { text, messages } = row;
+  return {
+    ...row,
+    text: cut(text, MAX_TEXT_CHARACTERS),
+    ...(messages !== undefined && { messages: shortMessages(messages) }),
+  };
+}
+
+type Messages = NonNullable<EvalRow["messages"]>;
+
+function shortMessages(messages: Messages): Messages {
+  if (JSON.stringify(messages).length <= MAX_TALK_CHARACTERS) return messages;
+  const share = Math.floor(MAX_TALK_CHARACTERS / messages.length / 2);
+  return messages.map(({ role, content, reasoning_content: thought }) => ({
+    role,
+    content: cut(typeof content === "string" ? content : JSON.stringify(content ?? ""), share),
+    ...(typeof thought === "string" && { reasoning_content: cut(thought, share) }),
+  }));
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most)} [cut]` : text;
 }
 
 function tooLarge(row: EvalRow, size: number): SpotterError {

@@ -1,132 +1,77 @@
 import { join } from "node:path";
-import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
-import type { EvalRow } from "../../sdk/schema/eval.ts";
+import { totalAnswers } from "../../sdk/schema/eval.ts";
 import type { EvalJob } from "../../sdk/schema/job.ts";
-import type { JobClient } from "../agent.ts";
 import type { ContainerContext } from "../agent/container.ts";
-import { rewardRowOf } from "../reward-row.ts";
+import { openPython } from "../training/python-run.ts";
 import { readRows } from "../training/rows.ts";
-import { seedOf } from "../training/seeds.ts";
 import { unlessAborted } from "../training/stop.ts";
-import { countVerdicts } from "../training/verdicts.ts";
-import { readAnswer, type Answer } from "./answer.ts";
+import { createChatPlay } from "./chat-play.ts";
 import { createLimit } from "./limit.ts";
-import { rowBatches } from "./row-batches.ts";
+import type { Play } from "./played.ts";
+import { questionsOf, type Question } from "./questions.ts";
+import { createRecorder, type Recorder } from "./recorder.ts";
 
-/** Answers judged and reported together. */
-const BLOCK = 64;
+/** Where nothing says how many verdicts may be missing. */
+const MISSING_SHARE = 0.2;
 
-interface Question {
-  index: number;
-  sample: number;
-  row: DatasetRow;
-}
-
-/** An eval job: every row asked `samplesPerRow` times, judged and reported block by block. */
-export async function runEvaluation({
-  client,
-  job,
-  workDir,
-  log,
-}: ContainerContext): Promise<"succeeded" | "cancelled"> {
+/**
+ * An eval job: every row is played `samplesPerRow` times and judged. Each is recorded as it ends, so that another
+ * attempt goes on with those that are left.
+ */
+export async function runEvaluation(context: ContainerContext): Promise<"succeeded" | "cancelled"> {
+  const { client, job, workDir, log } = context;
   if (job.kind !== "eval")
     throw new SpotterError("invalid_input", `This container evaluates; the job is of kind ${job.kind}.`);
   const file = join(workDir, "dataset.jsonl");
   await client.download(job.dataset, file);
-  const questions = questionsOf(await readRows(file, job.dataset.path), job.spec.samplesPerRow);
-  log.info(`asking ${job.model} ${questions.length} times`);
-  const failed = new AbortController();
-  const stop = AbortSignal.any([client.cancelled, client.ended, failed.signal]);
+  const rows = await readRows(file, job.dataset.path);
+  const questions = questionsOf(rows, job.spec, job.done);
+  const total = totalAnswers({ ...job.spec, dataset: { ...job.spec.dataset, rows: rows.length } });
+  await using python = await openPython(job, client, workDir, log);
+  const stopped = new AbortController();
+  const recorder = createRecorder({
+    client: { ...client, judge: (each) => unlessAborted(python.judge(each), stopped.signal) },
+    total,
+    done: total - questions.length,
+    maxMissingShare: missingShareOf(job),
+  });
+  const signal = AbortSignal.any([client.cancelled, client.ended, recorder.failed]);
+  signal.addEventListener("abort", () => stopped.abort(signal.reason), { once: true });
+  const told = { ...job, tools: python.tools };
+  const played = { ...client, callTools: python.callTools };
   try {
-    await askAndJudge(client, job, questions, stop);
+    const chat = { url: job.chatUrl, model: job.model };
+    log.info(`asking ${chat.model} ${questions.length} times; ${total - questions.length} are done`);
+    await playAll(createChatPlay({ job: told, chat, client: played, signal }), questions, recorder, job);
     return "succeeded";
   } catch (error) {
     if (client.cancelled.aborted) return "cancelled";
     throw error;
   } finally {
     // What is still being asked is of no use any more.
-    failed.abort();
+    stopped.abort();
   }
 }
 
-async function askAndJudge(
-  client: JobClient,
-  job: EvalJob,
-  questions: Question[],
-  signal: AbortSignal,
+async function playAll(
+  play: Play,
+  questions: readonly Question[],
+  recorder: Recorder,
+  { spec }: EvalJob,
 ): Promise<void> {
-  const limit = createLimit(job.spec.concurrency);
-  const answers = questions.map((question) => limit(() => ask(client, job, question, signal)));
-  // Each is awaited below; until then a failure is not unhandled.
-  for (const answer of answers) answer.catch(() => undefined);
-  let verdicts = { judged: 0, missing: 0 };
-  for (let first = 0; first < questions.length; first += BLOCK) {
-    const block = questions.slice(first, first + BLOCK);
-    const answered = await Promise.all(answers.slice(first, first + BLOCK));
-    const rows = await judge(client, block, answered, signal);
-    for (const batch of rowBatches(rows))
-      client.report({ type: "eval-rows", rows: batch, total: questions.length });
-    client.setProgress({ step: first + block.length });
-    verdicts = countVerdicts(
-      verdicts,
-      rows.map(({ verdict }) => verdict),
-      job.spec.rewards.maxMissingShare,
-      questions.length,
-    );
-  }
-}
-
-async function ask(
-  client: JobClient,
-  job: EvalJob,
-  { index, sample, row }: Question,
-  signal: AbortSignal,
-): Promise<Answer> {
-  signal.throwIfAborted();
-  const body = {
-    ...job.spec.chatOptions,
-    model: job.model,
-    messages: row.prompt,
-    stream: false,
-    seed: seedOf(job.spec.seed, "eval", index, sample),
-  };
-  return readAnswer(await client.chat(`${job.chatUrl}/chat/completions`, body, signal));
-}
-
-async function judge(
-  client: JobClient,
-  questions: Question[],
-  answers: Answer[],
-  signal: AbortSignal,
-): Promise<EvalRow[]> {
-  const pairs = questions.flatMap((question, at) => {
-    const answer = answers[at];
-    return answer === undefined ? [] : [{ question, answer }];
-  });
-  const verdicts = await unlessAborted(
-    client.judge(pairs.map(({ question, answer }) => rewardRowOf(question.row, answer))),
-    signal,
+  const limit = createLimit(spec.concurrency);
+  await Promise.all(
+    questions.map((question) =>
+      limit(async () => {
+        recorder.failed.throwIfAborted();
+        recorder.add(question, await play(question));
+      }),
+    ),
   );
-  return pairs.flatMap(({ question, answer }, at) => {
-    const verdict = verdicts[at];
-    if (verdict === undefined) return [];
-    return [
-      {
-        row: question.index,
-        sample: question.sample,
-        input: question.row.row,
-        text: answer.text,
-        finishReason: answer.finishReason,
-        tokens: answer.tokens,
-        verdict,
-      },
-    ];
-  });
+  await recorder.settled();
 }
 
-function questionsOf(rows: DatasetRow[], samplesPerRow: number): Question[] {
-  return rows.flatMap((row, index) =>
-    Array.from({ length: samplesPerRow }, (_, sample) => ({ index, sample, row })),
-  );
+function missingShareOf({ spec: { rewards, python } }: EvalJob): number {
+  return (rewards ?? python?.rewards)?.maxMissingShare ?? MISSING_SHARE;
 }

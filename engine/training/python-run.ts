@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
-import type { TrainJob } from "../../sdk/schema/job.ts";
+import type { EvalJob, TrainJob } from "../../sdk/schema/job.ts";
 import { pythonBundle } from "../../sdk/schema/user-code.ts";
 import type { JobClient } from "../agent.ts";
 import type { ContainerLog } from "../agent/log.ts";
@@ -14,7 +14,7 @@ import { startPython } from "./python-process.ts";
  * that ends with what is returned here.
  */
 export async function openPython(
-  job: TrainJob,
+  job: TrainJob | EvalJob,
   client: JobClient,
   workDir: string,
   log: ContainerLog,

@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../sdk/schema/endpoint.ts";
-import type { EvalRecord, LaunchEval } from "../../sdk/schema/eval.ts";
+import { totalAnswers, type EvalRecord, type LaunchEval } from "../../sdk/schema/eval.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
 import { checkDataset } from "../datasets/datasets.ts";
@@ -8,12 +8,20 @@ import { resolveModel, type Resolved } from "../gateway/resolve.ts";
 import { launchOnce } from "../records/launch-once.ts";
 import { putFirst } from "../records/update.ts";
 import { redacted } from "../secrets/redacted.ts";
-import { checkRewards } from "../runs/check-rewards.ts";
-import { changeEval, evalIndexes, evalKey, findEval, getEval, type EvalDocument } from "./records.ts";
+import { checkUserCode } from "../runs/check-user-code.ts";
+import {
+  changeEval,
+  evalIndexes,
+  evalKey,
+  evalStream,
+  findEval,
+  getEval,
+  type EvalDocument,
+} from "./records.ts";
 import { isTerminalEval } from "./transitions.ts";
 
 /**
- * Accepts an eval: its endpoint, dataset and rewards exist. The reconciler starts the work. With a key, the
+ * Accepts an eval: its endpoint and dataset exist, and its code was tried on a few rows. The reconciler starts the work. With a key, the
  * same launch again finds the eval of the first.
  */
 export function launchEval(control: Control, given: LaunchEval, key?: string): Promise<EvalRecord> {
@@ -42,7 +50,7 @@ async function accept(control: Control, id: string, given: LaunchEval): Promise<
     });
   }
   await checkDataset(control, spec.dataset, "dataset");
-  await checkRewards(control, spec.rewards, spec.dataset.sha256);
+  await checkUserCode(control, spec);
   const record: EvalRecord = {
     v: 1,
     id,
@@ -51,9 +59,11 @@ async function accept(control: Control, id: string, given: LaunchEval): Promise<
     state: "queued",
     attempt: 0,
     done: 0,
-    total: spec.dataset.rows * spec.samplesPerRow,
+    total: totalAnswers(spec),
     missing: 0,
+    failed: 0,
     scores: {},
+    passes: {},
     createdAtMs: control.clock.now(),
   };
   const { adapter } = resolved;
@@ -62,6 +72,7 @@ async function accept(control: Control, id: string, given: LaunchEval): Promise<
     record,
     endpoint: endpoint.name,
     ...(adapter !== undefined && { adapter }),
+    stream: evalStream(id),
     losses: 0,
   };
   const stored = await putFirst(control.store, evalKey(id), document, evalIndexes(record));

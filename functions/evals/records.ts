@@ -1,5 +1,7 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
-import type { EvalRecord } from "../../sdk/schema/eval.ts";
+import * as z from "zod/mini";
+import { evalRollout, type EvalRecord, type EvalRow } from "../../sdk/schema/eval.ts";
+import { answersPerRow } from "../../sdk/schema/pass-at.ts";
 import type { Control } from "../control.ts";
 import type { DocumentKey, IndexEntry } from "../ports/store.ts";
 import { update } from "../records/update.ts";
@@ -11,6 +13,8 @@ export interface EvalDocument {
   record: EvalRecord;
   /** Name of the endpoint that the spec's model name meant at launch. */
   endpoint: string;
+  /** Where its rows are, of all attempts. Absent: a stream for each attempt, as it was once. */
+  stream?: string;
   /** The checkpoint that it serves as an adapter, where the name meant one. */
   adapter?: string;
   losses: number;
@@ -25,13 +29,64 @@ export function evalKey(id: string): DocumentKey {
   return { partition: EVALS, sort: id };
 }
 
-/** The rows of one attempt: a new attempt asks everything again and starts an empty stream. */
-export function evalStream(id: string, attempt: number): string {
-  return `eval/${id}/a${attempt}`;
+/** Where the rows of an eval are written down as they end; another attempt goes on with those that are not there. */
+export function evalStream(id: string): string {
+  return `eval/${id}`;
+}
+
+export function streamOf({ record: { id, attempt }, stream }: EvalDocument): string {
+  return stream ?? `eval/${id}/a${attempt}`;
 }
 
 export async function findEval(control: Control, id: string): Promise<EvalDocument | undefined> {
-  return (await control.store.get<EvalDocument>(evalKey(id)))?.value;
+  const document = (await control.store.get<EvalDocument>(evalKey(id)))?.value;
+  return document && upToDate(document);
+}
+
+/** One that was stored before there were conversations and pass@k is one without. */
+export function upToDate(document: EvalDocument): EvalDocument {
+  const { record } = document;
+  const spec = { ...SPEC_DEFAULTS, ...record.spec };
+  return {
+    ...document,
+    record: { ...record, spec, failed: record.failed ?? 0, passes: record.passes ?? {} },
+  };
+}
+
+const SPEC_DEFAULTS = {
+  rollout: z.parse(evalRollout, {}),
+  passAt: [],
+  passThreshold: 1,
+} satisfies Partial<EvalRecord["spec"]>;
+
+const READ_ROWS = 1_000;
+
+/** All rows that are recorded, each once: the word of a container that was given up may have come late. */
+export async function readEvalRows(control: Control, document: EvalDocument): Promise<EvalRow[]> {
+  const rows = new Map<number, EvalRow>();
+  const perRow = answersPerRow(document.record.spec);
+  for (let after = 0; ;) {
+    const entries = await control.store.read(streamOf(document), after, READ_ROWS);
+    for (const { value } of entries) {
+      const row = value as EvalRow;
+      const number = row.row * perRow + row.sample;
+      if (!rows.has(number)) rows.set(number, row);
+    }
+    after = entries.at(-1)?.seq ?? after;
+    if (entries.length < READ_ROWS) return [...rows.values()];
+  }
+}
+
+/** Numbers of the answers that are recorded, from the first up to before the second. */
+export function doneRanges(rows: readonly EvalRow[], perRow: number): [number, number][] {
+  const numbers = rows.map(({ row, sample }) => row * perRow + sample).sort((a, b) => a - b);
+  const ranges: [number, number][] = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last?.[1] === number) last[1]++;
+    else ranges.push([number, number + 1]);
+  }
+  return ranges;
 }
 
 export async function getEval(control: Control, id: string): Promise<EvalDocument> {
@@ -50,7 +105,7 @@ export async function changeEval(
   change: (current: EvalDocument) => EvalDocument | undefined,
 ): Promise<EvalDocument | undefined> {
   const document = await update<EvalDocument>(control.store, evalKey(id), (current) => {
-    const next = current && change(current.value);
+    const next = current && change(upToDate(current.value));
     return next && { value: next, indexes: evalIndexes(next.record) };
   });
   return document?.value;

@@ -6,7 +6,7 @@ import { logRoute, logsOf } from "../http/logs.ts";
 import { route, type Route } from "../http/route.ts";
 import { evalJobId } from "../jobs/records.ts";
 import { cancelEval, launchEval } from "./launch.ts";
-import { EVALS, evalStream, getEval, type EvalDocument } from "./records.ts";
+import { EVALS, getEval, streamOf, upToDate, type EvalDocument } from "./records.ts";
 
 const rowQuery = z.object({
   after: z._default(z.coerce.number().check(z.int(), z.gte(0)), 0),
@@ -35,7 +35,8 @@ export function evalRoutes(control: Control): Route[] {
       response: pageOf(evalRecord),
       async handle({ query }) {
         const page = await control.store.query<EvalDocument>(EVALS, { ...query, reverse: true });
-        return { items: page.items.map((item) => item.value.record), ...(page.next && { next: page.next }) };
+        const items = page.items.map(({ value }) => upToDate(value).record);
+        return { items, ...(page.next && { next: page.next }) };
       },
     }),
     route({
@@ -50,16 +51,12 @@ export function evalRoutes(control: Control): Route[] {
       method: "get",
       path: "/evals/:id/rows",
       access: "write",
-      summary: "Answers and verdicts in the order they came",
+      summary: "Conversations and verdicts in the order they ended",
       query: rowQuery,
       response: pageOf(evalRow),
       async handle({ param, query }) {
-        const { record } = await getEval(control, param("id"));
-        const entries = await control.store.read(
-          evalStream(record.id, record.attempt),
-          query.after,
-          query.limit,
-        );
+        const document = await getEval(control, param("id"));
+        const entries = await control.store.read(streamOf(document), query.after, query.limit);
         const last = entries.length === query.limit ? entries.at(-1) : undefined;
         return { items: entries.map((entry) => entry.value), ...(last && { next: String(last.seq) }) };
       },

@@ -1,7 +1,7 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { JobEventBody } from "../../sdk/schema/job.ts";
 import type { Control } from "../control.ts";
-import { evalStream } from "../evals/records.ts";
+import { getEval, streamOf } from "../evals/records.ts";
 import { cut } from "../records/bounded-failure.ts";
 import { redacted } from "../secrets/redacted.ts";
 import { findRun, flushOutbox, runStream, type StreamedEvent } from "../runs/records.ts";
@@ -80,7 +80,7 @@ async function store(
   } else if (job.kind === "eval") {
     const rows = events.flatMap(({ body }) => (body.type === "eval-rows" ? body.rows : []));
     if (rows.length > 0)
-      done = await control.store.append(evalStream(job.owner, job.attempt), rows, { batchId });
+      done = await control.store.append(streamOf(await getEval(control, job.owner)), rows, { batchId });
   }
   await applyEvents(
     control,

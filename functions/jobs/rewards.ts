@@ -1,6 +1,6 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { RewardRow, Verdict } from "../../sdk/schema/rollout.ts";
-import type { RewardSetup } from "../../sdk/schema/run-spec.ts";
+import type { RewardSetup, RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
 import { getEval } from "../evals/records.ts";
 import { getRunSpec } from "../runs/records.ts";
@@ -49,17 +49,21 @@ async function judgeAll(
 }
 
 async function environmentSetupOf(control: Control, job: JobRecord, name: string): Promise<JudgeSetup> {
-  const { code, timeoutMs, export: environment } = environmentOf(await getRunSpec(control, job.owner), name);
+  const { code, timeoutMs, export: environment } = environmentOf(await specOf(control, job), name);
   return { code, timeoutMs, environment, maxMissingShare: 0 };
 }
 
 async function setupOf(control: Control, job: JobRecord): Promise<RewardSetup> {
-  const setup =
-    job.kind === "train"
-      ? (await getRunSpec(control, job.owner)).rewards
-      : job.kind === "eval"
-        ? (await getEval(control, job.owner)).record.spec.rewards
-        : undefined;
+  const { rewards: setup } = await specOf(control, job);
   if (setup === undefined) throw new SpotterError("reward_missing", `Job ${job.id} has no rewards.`);
   return setup;
+}
+
+/** Who judges the work of a job. */
+async function specOf(
+  control: Control,
+  { kind, owner }: JobRecord,
+): Promise<Partial<Pick<RunSpec, "rewards" | "environments">>> {
+  if (kind === "train") return getRunSpec(control, owner);
+  return kind === "eval" ? (await getEval(control, owner)).record.spec : {};
 }

@@ -6,13 +6,14 @@ import {
   type TrainJob,
 } from "../../sdk/schema/job.ts";
 import type { JobFile } from "../../sdk/schema/job.ts";
+import { answersPerRow } from "../../sdk/schema/pass-at.ts";
 import type { DatasetRef, UserCodeRef } from "../../sdk/schema/run-spec.ts";
 import { getCheckpoint, jobCheckpoint, jobFile } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import { datasetBlob, getDataset } from "../datasets/datasets.ts";
 import { getEndpoint } from "../endpoints/records.ts";
 import { storedFiles } from "../models/models.ts";
-import { getEval } from "../evals/records.ts";
+import { doneRanges, getEval, readEvalRows } from "../evals/records.ts";
 import { getRunSpec } from "../runs/records.ts";
 import { getUserCode, userCodeBlob } from "../user-code/records.ts";
 import type { JobRecord } from "./records.ts";
@@ -37,9 +38,9 @@ export function filesOf(spec: JobSpec): Map<string, JobFile> {
   if (spec.kind !== "eval") files.push(...(spec.modelFiles ?? []));
   if (spec.kind === "serve") files.push(...(spec.checkpoint?.files ?? []));
   else files.push(spec.dataset);
+  if (spec.kind !== "serve" && spec.python) files.push(spec.python.code);
   if (spec.kind === "train") {
     if (spec.evalDataset) files.push(spec.evalDataset);
-    if (spec.python) files.push(spec.python.code);
     files.push(...(spec.resume?.files ?? []), ...(spec.start?.files ?? []));
   }
   return new Map(files.map((file) => [keyOf(file.url), file]));
@@ -101,13 +102,19 @@ async function pythonOf(control: Control, job: JobRecord, { sha256, secrets }: U
 const BOTH = ["model", "trainer"] as const;
 
 async function evalSpec(control: Control, job: JobRecord): Promise<EvalJob> {
-  const { record, endpoint, adapter } = await getEval(control, job.owner);
+  const document = await getEval(control, job.owner);
+  const { record, endpoint, adapter } = document;
+  const { spec } = record;
+  const rows = await readEvalRows(control, document);
   return {
     ...common(control, job),
     kind: "eval",
     evalId: record.id,
-    spec: record.spec,
-    dataset: await datasetFile(control, job, record.spec.dataset),
+    spec,
+    ...(await worldOf(control, spec)),
+    ...(spec.python && { python: await pythonOf(control, job, spec.python.code) }),
+    dataset: await datasetFile(control, job, spec.dataset),
+    done: doneRanges(rows, answersPerRow(spec)),
     chatUrl: `${control.config.publicUrl()}/v1`,
     model: adapter === undefined ? endpoint : `${endpoint}:${adapter}`,
   };

@@ -3,6 +3,7 @@ import type { JobCallResult, JobEnvironmentCall, JobToolCall, TrainJob } from ".
 import type { EnvironmentSetup, RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
 import type { IsolateResult } from "../ports/isolates.ts";
+import { getEval } from "../evals/records.ts";
 import { getRunSpec } from "../runs/records.ts";
 import { callMembers, openEnvironment, type MemberCall } from "../user-code/environments.ts";
 import { openTools, toolDefinition } from "../user-code/tools.ts";
@@ -57,16 +58,19 @@ export async function callEnvironments(
   );
 }
 
-/** The spec of the run that an attempt still owns. */
-async function specOf(control: Control, jobId: string, attempt: number): Promise<RunSpec> {
-  const { owner } = await liveJob(control, jobId, attempt);
-  return getRunSpec(control, owner);
+/** What conversations of a run or eval are played with. */
+type WorldSpec = Pick<RunSpec, "tools" | "environments">;
+
+/** The spec of the run or eval that an attempt still owns. */
+async function specOf(control: Control, jobId: string, attempt: number): Promise<WorldSpec> {
+  const { owner, kind } = await liveJob(control, jobId, attempt);
+  return kind === "eval" ? (await getEval(control, owner)).record.spec : getRunSpec(control, owner);
 }
 
-/** What a training container is told of the tools that its model may call. */
+/** What a container is told of the tools that its model may call. */
 export async function worldOf(
   control: Control,
-  spec: RunSpec,
+  spec: WorldSpec,
 ): Promise<Pick<TrainJob, "tools" | "environments">> {
   const tools = spec.tools && (await openTools(control, spec.tools)).tools.map(toolDefinition);
   const environments = await Promise.all(
@@ -84,7 +88,7 @@ export async function worldOf(
 }
 
 /** The environment of a run by its name there. */
-export function environmentOf(spec: RunSpec, name: string): EnvironmentSetup {
+export function environmentOf(spec: WorldSpec, name: string): EnvironmentSetup {
   const setup = spec.environments?.find((each) => each.name === name);
   if (setup) return setup;
   throw new SpotterError("environment_missing", `The run has no environment "${name}".`, {
@@ -98,7 +102,7 @@ interface Callables {
   members: Map<string, Callable>;
 }
 
-async function runTools(control: Control, spec: RunSpec): Promise<Callables> {
+async function runTools(control: Control, spec: WorldSpec): Promise<Callables> {
   if (spec.tools === undefined) throw new SpotterError("tool_missing", "The run has no tools.");
   const { timeoutMs: limitMs } = spec.tools;
   const { handle, tools } = await openTools(control, spec.tools);
@@ -106,7 +110,7 @@ async function runTools(control: Control, spec: RunSpec): Promise<Callables> {
   return { handle, members: new Map(members) };
 }
 
-async function toolsOf(control: Control, spec: RunSpec, name: string): Promise<Callables> {
+async function toolsOf(control: Control, spec: WorldSpec, name: string): Promise<Callables> {
   const setup = environmentOf(spec, name);
   const { handle, exported } = await openEnvironment(control, setup);
   const members = (exported.members ?? [])

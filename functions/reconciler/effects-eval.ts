@@ -1,7 +1,7 @@
 import type { Failure } from "../../sdk/schema/errors.ts";
 import type { EvalRecord, EvalRow } from "../../sdk/schema/eval.ts";
 import type { Control } from "../control.ts";
-import { changeEval, evalStream, getEval, type EvalDocument } from "../evals/records.ts";
+import { changeEval, findEval, getEval, readEvalRows, type EvalDocument } from "../evals/records.ts";
 import { summarize, type EvalScores } from "../evals/scores.ts";
 import { isTerminalEval, nextEvalState } from "../evals/transitions.ts";
 import { pricingOf } from "../cost/pricing.ts";
@@ -10,8 +10,6 @@ import { intendJob } from "./effects-job.ts";
 import { countedEnd } from "./counted-end.ts";
 import { OUTCOME_CHANGES, type Outcome } from "./outcome.ts";
 import type { Counts, WorkKey } from "./views.ts";
-
-const READ_ROWS = 1000;
 
 export async function beginEvalAttempt(control: Control, key: WorkKey): Promise<void> {
   const attempt = key.attempt + 1;
@@ -32,7 +30,8 @@ export async function beginEvalAttempt(control: Control, key: WorkKey): Promise<
     if (document.record.state !== "queued") return undefined;
     const { retryAtMs: _retryAtMs, ...rest } = document;
     const { failure: _failure, ...record } = rest.record;
-    return { ...rest, record: { ...record, attempt, done: 0, state: nextEvalState(record.state, "begin") } };
+    const done = rest.stream === undefined ? 0 : record.done;
+    return { ...rest, record: { ...record, attempt, done, state: nextEvalState(record.state, "begin") } };
   });
 }
 
@@ -65,15 +64,18 @@ export async function finishEval(
   failure: Failure | undefined,
 ): Promise<void> {
   const endedAtMs = control.clock.now();
-  const rows = await readRows(control, key);
-  const scores = summarize(rows);
+  const before = await findEval(control, key.id);
+  if (before === undefined) return;
+  const rows = key.attempt === 0 ? [] : await readEvalRows(control, before);
+  const scores = summarize(rows, before.record.spec);
   const unjudged = outcome === "succeeded" && scores.score === undefined ? noVerdict(rows) : undefined;
   await changeCurrent(control, key, (document) => {
     const change = OUTCOME_CHANGES[unjudged ? "failed" : outcome];
     const state = nextEvalState(document.record.state, change);
     const { failure: _earlier, ...record } = document.record;
     const why = unjudged ?? failure;
-    const ended: EvalRecord = { ...record, ...scores, state, endedAtMs, ...(why && { failure: why }) };
+    const done = rows.length;
+    const ended: EvalRecord = { ...record, ...scores, done, state, endedAtMs, ...(why && { failure: why }) };
     return { ...document, record: withoutOldScore(ended, scores) };
   });
 }
@@ -84,21 +86,10 @@ function withoutOldScore(record: EvalRecord, scores: EvalScores): EvalRecord {
 
 /** An eval in which no answer could be judged has no mean to show: it failed, with the first cause. */
 function noVerdict(rows: readonly EvalRow[]): Failure {
-  const cause = rows.flatMap((row) => Object.values(row.verdict.errors))[0];
+  const cause = rows.flatMap((row) => row.failure ?? Object.values(row.verdict.errors))[0];
   return cause === undefined
     ? { code: "eval_failed", message: "The eval ended without any answer to judge." }
     : { code: cause.code, message: `No answer got a verdict. The first cause: ${cause.message}` };
-}
-
-async function readRows(control: Control, key: WorkKey): Promise<EvalRow[]> {
-  const rows: EvalRow[] = [];
-  if (key.attempt === 0) return rows;
-  for (let after = 0; ;) {
-    const entries = await control.store.read(evalStream(key.id, key.attempt), after, READ_ROWS);
-    rows.push(...entries.map((entry) => entry.value as EvalRow));
-    after = entries.at(-1)?.seq ?? after;
-    if (entries.length < READ_ROWS) return rows;
-  }
 }
 
 async function changeCurrent(

@@ -13,11 +13,13 @@ import { checkRewards } from "./check-rewards.ts";
 /** Of each environment; their rows come in turns. */
 const PREFLIGHT_ROWS = 8;
 
+type Checked = Pick<RunSpec, "dataset" | "rewards" | "tools" | "python" | "environments">;
+
 /**
- * Tries a run's rewards, tools and environments on the first rows of its dataset, before anything costs money.
+ * Tries the rewards, tools and environments of a run or eval on the first rows of its dataset, before anything costs money.
  * Throws what is broken; resolves to what only looks odd.
  */
-export async function checkUserCode(control: Control, spec: RunSpec): Promise<string[]> {
+export async function checkUserCode(control: Control, spec: Checked): Promise<string[]> {
   if (spec.tools) await openTools(control, spec.tools);
   if (spec.python) await checkPython(control, spec.python);
   const { environments } = spec;

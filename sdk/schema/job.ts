@@ -5,6 +5,7 @@ import { failure } from "./errors.ts";
 import { launchEval, evalRow } from "./eval.ts";
 import { runEventBody } from "./event.ts";
 import { checkpointId, modelRef } from "./model.ts";
+import { nativePlan } from "./native-plan.ts";
 import { rewardRow, rollout, verdict } from "./rollout.ts";
 import { runSpec } from "./run-spec.ts";
 
@@ -34,6 +35,8 @@ const base = {
   attempt: nonNegativeInt,
   heartbeatEveryMs: positiveInt,
   threads: positiveInt,
+  /** For an engine that is not this package's own. */
+  native: z.optional(nativePlan),
 };
 
 /** A tool as chat templates take it. */
@@ -46,6 +49,22 @@ export const toolDefinition = z.object({
   }),
 });
 export type ToolDefinition = z.infer<typeof toolDefinition>;
+
+/** The bundle of user code in Python, and the values of the secrets that it was granted. */
+const jobPython = z.optional(z.object({ code: jobFile, secrets: z.record(z.string(), z.string()) }));
+/** What the model is told of the tools it may call. */
+const jobTools = z.optional(z.array(toolDefinition));
+/** The same of each environment, by name; an environment that never goes on after an answer has no steps. */
+const jobEnvironments = z.optional(
+  z.record(
+    z.string(),
+    z.object({
+      tools: z.array(toolDefinition),
+      steps: z.boolean(),
+      maxTurns: z.optional(positiveInt),
+    }),
+  ),
+);
 
 /** `GET /jobs/:id`: everything a container needs to know. */
 export const jobSpec = z.discriminatedUnion("kind", [
@@ -67,21 +86,9 @@ export const jobSpec = z.discriminatedUnion("kind", [
     modelFiles,
     dataset: jobFile,
     evalDataset: z.optional(jobFile),
-    /** The bundle of user code in Python, and the values of the secrets that it was granted. */
-    python: z.optional(z.object({ code: jobFile, secrets: z.record(z.string(), z.string()) })),
-    /** What the model is told of the tools it may call. */
-    tools: z.optional(z.array(toolDefinition)),
-    /** The same of each environment, by name; an environment that never goes on after an answer has no steps. */
-    environments: z.optional(
-      z.record(
-        z.string(),
-        z.object({
-          tools: z.array(toolDefinition),
-          steps: z.boolean(),
-          maxTurns: z.optional(positiveInt),
-        }),
-      ),
-    ),
+    python: jobPython,
+    tools: jobTools,
+    environments: jobEnvironments,
     /** The run's own last complete checkpoint after a lost attempt: go on at `step + 1`. */
     resume: z.optional(jobCheckpoint),
     /** Where `spec.startFrom` points. */
@@ -93,6 +100,11 @@ export const jobSpec = z.discriminatedUnion("kind", [
     evalId: z.string(),
     spec: launchEval,
     dataset: jobFile,
+    python: jobPython,
+    tools: jobTools,
+    environments: jobEnvironments,
+    /** Answers that are recorded: numbers (row times answers to a row, plus sample) from the first up to before the second. */
+    done: z._default(z.array(z.tuple([nonNegativeInt, nonNegativeInt])), []),
     /** `POST {chatUrl}/chat/completions` with the job token as Bearer key. */
     chatUrl: z.string(),
     model: z.string(),

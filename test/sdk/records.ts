@@ -1,6 +1,6 @@
 import type { Checkpoint } from "../../sdk/schema/checkpoint.ts";
 import type { Endpoint } from "../../sdk/schema/endpoint.ts";
-import type { EvalRecord } from "../../sdk/schema/eval.ts";
+import { evalRollout, type EvalRecord } from "../../sdk/schema/eval.ts";
 import { runSpec } from "../../sdk/schema/run-spec.ts";
 import type { Run, RunDetail } from "../../sdk/schema/run.ts";
 
@@ -78,7 +78,10 @@ export function evalRecordOf(over: Partial<EvalRecord> = {}): EvalRecord {
       endpoint: "nano",
       dataset: { sha256: HASH, rows: 2 },
       rewards: { code: { sha256: HASH, secrets: [] }, timeoutMs: 10_000, maxMissingShare: 0.2 },
+      rollout: evalRollout.parse({}),
       samplesPerRow: 1,
+      passAt: [],
+      passThreshold: 1,
       concurrency: 16,
       chatOptions: {},
       seed: 0,
@@ -88,7 +91,9 @@ export function evalRecordOf(over: Partial<EvalRecord> = {}): EvalRecord {
     done: 0,
     total: 2,
     missing: 0,
+    failed: 0,
     scores: {},
+    passes: {},
     createdAtMs: 1,
     ...over,
   };

@@ -42,7 +42,11 @@ function completionOf(content: string): unknown {
   };
 }
 
-async function evaluate(spec: Partial<LaunchEvalInput> = {}, rows = 3): Promise<number> {
+async function evaluate(
+  spec: Partial<LaunchEvalInput> = {},
+  rows = 3,
+  done: [number, number][] = [],
+): Promise<number> {
   const lines = Array.from({ length: rows }, (_, index) =>
     JSON.stringify({
       prompt: [{ role: "user", content: `q${index}` }],
@@ -65,6 +69,7 @@ async function evaluate(spec: Partial<LaunchEvalInput> = {}, rows = 3): Promise<
       ...spec,
     },
     dataset: plane.addFile("eval.jsonl", lines.join("\n")),
+    done,
     chatUrl: `${plane.url}/v1`,
     model: "base",
   });
@@ -96,7 +101,7 @@ describe("eval container", () => {
     plane.judge = (rows) => (judged.push(...rows), rows.map((row) => score(row.response.content.length)));
     expect(await evaluate({ samplesPerRow: 50, concurrency: 8 })).toBe(0);
     expect(exit()).toEqual({ type: "exit", outcome: "succeeded" });
-    const rows = rowsReported();
+    const rows = rowsReported().sort((a, b) => a.row - b.row || a.sample - b.sample);
     expect(rows.map(({ row, sample }) => row * 50 + sample)).toEqual(
       Array.from({ length: 150 }, (_, at) => at),
     );
@@ -105,6 +110,10 @@ describe("eval container", () => {
       sample: 0,
       input: { n: 0, metadata: { a: 0 } },
       text: "answer to q0",
+      messages: [
+        { role: "user", content: "q0" },
+        { role: "assistant", content: "answer to q0" },
+      ],
       finishReason: "stop",
       tokens: 3,
       verdict: score("answer to q0".length),
@@ -157,19 +166,76 @@ describe("eval container", () => {
     expect(await evaluate()).toBe(1);
     expect(exit()).toMatchObject({
       outcome: "failed",
-      failure: { code: "context_length_exceeded", message: "8000 tokens are too many" },
+      failure: {
+        code: "context_length_exceeded",
+        message: expect.stringContaining("8000 tokens are too many") as string,
+      },
     });
   });
 
-  it("keeps rows without a verdict, and fails when there are too many", async () => {
-    plane.judge = (rows) => rows.map((_row, index) => (index === 0 ? noVerdict() : score(1)));
+  it("gives the row that cannot be played an error of its own, and plays the others", async () => {
+    plane.intercept = (request, response) => {
+      if (request.url !== "/v1/chat/completions") return false;
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        const isLong = Buffer.concat(chunks).includes('"q3"');
+        const error = {
+          message: "too many tokens",
+          type: "invalid_request_error",
+          code: "context_length_exceeded",
+        };
+        answer(response, isLong ? 400 : 200, isLong ? { error } : completionOf("fine"));
+      });
+      return true;
+    };
     expect(await evaluate({}, 10)).toBe(0);
-    expect(rowsReported()[0]?.verdict.total).toBeUndefined();
+    const failed = rowsReported().filter(({ failure }) => failure !== undefined);
+    expect(failed).toMatchObject([
+      {
+        row: 3,
+        failure: { code: "context_length_exceeded", message: "too many tokens" },
+        verdict: { errors: {} },
+      },
+    ]);
+    expect(failed[0]?.verdict.total).toBeUndefined();
+    expect(rowsReported()).toHaveLength(10);
+  });
+
+  it("goes on with what is not recorded yet", async () => {
+    expect(
+      await evaluate({ samplesPerRow: 2 }, 4, [
+        [0, 3],
+        [5, 6],
+      ]),
+    ).toBe(0);
+    const numbers = rowsReported().map(({ row, sample }) => row * 2 + sample);
+    expect(numbers.sort()).toEqual([3, 4, 6, 7]);
+    expect(plane.events.findLast((event) => event.type === "eval-rows")).toMatchObject({ total: 8 });
+  });
+
+  it("asks at the temperature of each k", async () => {
+    const asked: unknown[] = [];
+    plane.chat = (body) => (asked.push(body.temperature ?? "own"), completionOf("x"));
+    const passAt = [{ k: 1, temperature: 0 }, { k: 2 }];
+    expect(await evaluate({ samplesPerRow: 2, passAt }, 1)).toBe(0);
+    expect(asked.sort()).toEqual([0, "own", "own"]);
+    expect(
+      rowsReported()
+        .map(({ temperature }) => temperature ?? "own")
+        .sort(),
+    ).toEqual([0, "own", "own"]);
+  });
+
+  it("keeps rows without a verdict, and fails when there are too many", async () => {
+    plane.judge = (rows) => rows.map(({ row }) => (row.n === 0 ? noVerdict() : score(1)));
+    expect(await evaluate({}, 10)).toBe(0);
+    expect(rowsReported().map(({ verdict }) => verdict.total)).toContain(undefined);
     plane.events.length = 0;
     plane.judge = (rows) => rows.map(() => noVerdict());
     expect(await evaluate({}, 10)).toBe(1);
     expect(exit()).toMatchObject({ failure: { code: "reward_timeout" } });
-    expect(rowsReported().length).toBe(10);
+    expect(rowsReported().length).toBeGreaterThan(2);
   });
 
   it("stops asking when cancelled", async () => {

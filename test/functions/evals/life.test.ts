@@ -15,12 +15,8 @@ async function launched(): Promise<{
   const plane = await testPlane({ onEnd: onTestFinished });
   const { dataset, rewards } = await preparedSpec(plane);
   await plane.json("POST", "/endpoints", { model: { name: "spotter/nano" }, name: "base" });
-  const { id } = await plane.json<EvalRecord>("POST", "/evals", {
-    endpoint: "base",
-    dataset,
-    rewards,
-    samplesPerRow: 2,
-  });
+  const asked = { endpoint: "base", dataset, rewards, samplesPerRow: 2 };
+  const { id } = await plane.json<EvalRecord>("POST", "/evals", asked);
   await plane.reconciler.settle();
   const job = fakeJob(plane, `eval-${id}-a1`, 1);
   await job.heartbeat();
@@ -73,17 +69,39 @@ describe("an eval", () => {
     });
   });
 
-  it("begins with an empty list of rows again when its container is lost", async () => {
+  it("goes on where its container was lost: no row twice, none left out", async () => {
     const { plane, id, job, record } = await launched();
-    await job.report({ type: "eval-rows", total: 6, rows: [row(0, 0, 1)] });
+    await job.report({ type: "eval-rows", total: 6, rows: [row(0, 0, 1), row(2, 0, 3), row(0, 1, 1)] });
     plane.containers.set(job.id, { state: "exited", exitCode: 1, reason: "error", logTail: [] });
     await plane.reconciler.settle();
     expect(await record()).toMatchObject({ state: "queued", failure: { code: "container_failed" } });
     plane.clock.advance(1_000);
     await plane.reconciler.settle();
-    expect(await record()).toMatchObject({ state: "starting", attempt: 2, done: 0 });
+    expect(await record()).toMatchObject({ state: "starting", attempt: 2, done: 3 });
     expect((await record()).failure).toBeUndefined();
-    expect(await plane.json("GET", `/evals/${id}/rows`)).toEqual({ items: [] });
+    const next = fakeJob(plane, `eval-${id}-a2`, 2);
+    expect(await next.call<JobSpec>("GET", "")).toMatchObject({
+      done: [
+        [0, 2],
+        [4, 5],
+      ],
+    });
+    await next.report({ type: "eval-rows", total: 6, rows: [row(1, 0, 2), row(1, 1, 2), row(2, 1, 3)] });
+    expect(await record()).toMatchObject({ done: 6 });
+    await next.exit("succeeded");
+    expect(await record()).toMatchObject({ state: "succeeded", done: 6, score: { mean: 2, n: 6 } });
+    const { items } = await plane.json<{ items: EvalRow[] }>("GET", `/evals/${id}/rows`);
+    expect(items.map((each) => each.row * 2 + each.sample).sort()).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+
+  it("counts a row once that a container told which was given up and one that took over", async () => {
+    const { plane, id, job, record } = await launched();
+    await job.report({ type: "eval-rows", total: 6, rows: [row(0, 0, 1), row(1, 0, 2)] });
+    // As if the first batch had been on its way into the store when the next container asked what is left.
+    await job.report({ type: "eval-rows", total: 6, rows: [row(1, 0, 9)] });
+    await job.exit("succeeded");
+    expect(await record()).toMatchObject({ done: 2, score: { mean: 1.5, n: 2 } });
+    expect(await plane.json("GET", `/evals/${id}/rows`)).toMatchObject({ items: { length: 3 } });
   });
 
   it("is cancelled, and its rows are kept", async () => {

@@ -1,3 +1,7 @@
+import { passAtK } from "../../../schema/pass-at.ts";
+
+export { passAtK };
+
 /** What a test's rollouts come down to. */
 export interface Summary {
   rollouts: number;
@@ -46,20 +50,6 @@ export function summaryOf(outcomes: readonly Outcome[], threshold: number): Summ
     groups: groups.length,
     zeroVarianceGroups: groups.filter((each) => each.every((total) => total === each[0])).length,
   };
-}
-
-/**
- * The unbiased estimate of pass@k from `samples` answers of which `correct` were right, `1 - C(n-c, k) / C(n, k)`, as
- * a product, which overflows for no n (arXiv:2107.03374). Needs `samples >= k`.
- *
- * @example
- * passAtK(4, 1, 2); // 0.5
- */
-export function passAtK(samples: number, correct: number, k: number): number {
-  if (samples - correct < k) return 1;
-  let missAll = 1;
-  for (let index = 0; index < k; index++) missAll *= (samples - correct - index) / (samples - index);
-  return 1 - missAll;
 }
 
 /** For 1, 2, 4, 8 and so on, as far as there are answers; rows with fewer than k verdicts are left out of that k. */
