@@ -1,15 +1,10 @@
 import * as z from "zod/mini";
 import { positiveInt } from "./schema/common.ts";
 import { SpotterError } from "./schema/errors.ts";
-import { parseWith } from "./schema/parse.ts";
 import { distillAlgorithm } from "./schema/teacher.ts";
-import {
-  grpoAlgorithm,
-  rolloutSpec,
-  sftAlgorithm,
-  trainerSpec,
-  type RunSpecInput,
-} from "./schema/run-spec.ts";
+import { grpoAlgorithm, rolloutSpec, sftAlgorithm, type RunSpecInput } from "./schema/run-spec.ts";
+import { trainerSpec } from "./schema/trainer-spec.ts";
+import { parseRecipe, type TrainerParams } from "./trainer-params.ts";
 
 /** How to train: what `recipes.grpo`, `recipes.sft` and `recipes.distill` make. Plain data, checked. */
 export interface Recipe {
@@ -18,34 +13,6 @@ export interface Recipe {
   readonly trainer: RunSpecInput["trainer"];
   readonly rollout?: RunSpecInput["rollout"];
   readonly evalEvery?: number | null;
-}
-
-export interface TrainerParams {
-  /** Optimizer steps; with `startFrom` these come on top. */
-  steps: number;
-  /** Default 2e-4. */
-  learningRate?: number;
-  /** Steps over which the learning rate rises from 0. Default 0. */
-  warmupSteps?: number;
-  /** Default "constant". */
-  schedule?: "constant" | "linear" | "cosine";
-  /** AdamW. Defaults 0.9, 0.95, 1e-8, 0. */
-  beta1?: number;
-  beta2?: number;
-  epsilon?: number;
-  weightDecay?: number;
-  /** Gradients are scaled down to this norm. Default 1. */
-  maxGradNorm?: number;
-  /** Sequences in one forward and backward pass. Default 128. */
-  microBatchSize?: number;
-  /** A checkpoint every so many steps. Default: only after the last step. */
-  saveEvery?: number;
-  /** Evaluate on `evalDataset` every so many steps. Default: never. */
-  evalEvery?: number | null;
-  /** Whether the model and the rewards see what it thought before earlier answers. Default true. */
-  includeThinking?: boolean;
-  /** The conversations of a step must be over by then; one that is not has no verdict. Default 3,600,000 (an hour). */
-  rolloutTimeoutMs?: number;
 }
 
 export interface GrpoParams extends TrainerParams {
@@ -69,6 +36,10 @@ export interface GrpoParams extends TrainerParams {
   maxToolTokens?: number;
   /** Longest conversation in tokens. Default: what the model takes. */
   contextTokens?: number;
+  /** Whether the model and the rewards see what it thought before earlier answers. Default true. */
+  includeThinking?: boolean;
+  /** The conversations of a step must be over by then; one that is not has no verdict. Default 3,600,000 (an hour). */
+  rolloutTimeoutMs?: number;
   /** Handed to the chat template, for example `{ enable_thinking: false }`. */
   chatTemplateKwargs?: Record<string, unknown>;
   /** The probability ratio is clipped to [1 - clipLow, 1 + clipHigh]. Default 0.2. */
@@ -118,7 +89,7 @@ export const recipes = {
    * recipes.grpo({ steps: 60, promptsPerStep: 16, samplesPerPrompt: 8, maxTokens: 40, saveEvery: 20 });
    */
   grpo(params: GrpoParams): Recipe {
-    const flat = parseWith(grpoParams, params, "recipes.grpo");
+    const flat = parseRecipe(grpoParams, params, "recipes.grpo");
     return {
       kind: "rl",
       algorithm: { kind: "grpo", ...pick(flat, grpoFields) },
@@ -134,7 +105,7 @@ export const recipes = {
    * recipes.sft({ steps: 200, batchSize: 32, learningRate: 1e-3, schedule: "cosine" });
    */
   sft(params: SftParams): Recipe {
-    const flat = parseWith(sftParams, params, "recipes.sft");
+    const flat = parseRecipe(sftParams, params, "recipes.sft");
     return { kind: "sft", algorithm: { kind: "sft", ...pick(flat, sftFields) }, ...sharedOf(flat) };
   },
 
@@ -151,7 +122,7 @@ export const recipes = {
    * });
    */
   distill(params: DistillParams): Recipe {
-    const flat = parseWith(distillParams, params, "recipes.distill");
+    const flat = parseRecipe(distillParams, params, "recipes.distill");
     return {
       kind: "distill",
       algorithm: { kind: "distill", ...pick(flat, distillFields) },

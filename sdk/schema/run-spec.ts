@@ -12,10 +12,8 @@ import {
 import { hardware } from "./hardware.ts";
 import { checkpointId, modelRef } from "./model.ts";
 import { trackers } from "./tracker.ts";
+import { MAX_SEQUENCES, trainerConflicts, trainerSpec } from "./trainer-spec.ts";
 import { distillAlgorithm, teacherSpec } from "./teacher.ts";
-
-/** Sequences of one step: all are in memory at once. */
-const MAX_SEQUENCES = 65_536;
 
 /** Where on a hub rows came from: the revision is pinned to a commit. */
 export const datasetSource = z.strictObject({
@@ -170,21 +168,6 @@ export const sftAlgorithm = z.strictObject({
 
 export const algorithmSpec = z.discriminatedUnion("kind", [grpoAlgorithm, sftAlgorithm, distillAlgorithm]);
 
-export const trainerSpec = z.strictObject({
-  steps: z.number().check(z.int(), z.lte(10_000_000)),
-  learningRate: z._default(z.number().check(z.gt(0), z.lte(10)), 2e-4),
-  warmupSteps: z._default(nonNegativeInt, 0),
-  schedule: z._default(z.enum(["constant", "linear", "cosine"]), "constant"),
-  beta1: z._default(z.number().check(z.gte(0), z.lt(1)), 0.9),
-  beta2: z._default(z.number().check(z.gte(0), z.lt(1)), 0.95),
-  epsilon: z._default(z.number().check(z.gt(0)), 1e-8),
-  weightDecay: z._default(z.number().check(z.gte(0)), 0),
-  maxGradNorm: z._default(z.number().check(z.gt(0)), 1),
-  microBatchSize: z._default(countUpTo(MAX_SEQUENCES), 128),
-  /** A checkpoint every N steps; the last step always saves. */
-  saveEvery: z.optional(positiveInt),
-});
-
 export const startPoint = z.strictObject({
   checkpoint: checkpointId,
   /** `continue` keeps the optimizer; `weights` starts it fresh. Steps are always additional. */
@@ -256,6 +239,26 @@ export const runSpec = z
     z.refine((spec) => spec.trainer.steps > 0, {
       path: ["trainer", "steps"],
       message: "must be at least 1: a run with no step does no work",
+    }),
+    z.refine(
+      ({ kind, rewards, python, environments }) =>
+        kind !== "rl" || (rewards ?? python?.rewards ?? environments) !== undefined,
+      { path: ["rewards"], message: "missing; an rl run needs at least one reward, or an environment" },
+    ),
+    z.refine(({ rewards, python }) => rewards === undefined || python?.rewards === undefined, {
+      path: ["python", "rewards"],
+      message: "judge as well as rewards; write all rewards in one language",
+    }),
+    z.refine(
+      ({ environments = [] }) => new Set(environments.map(({ name }) => name)).size === environments.length,
+      {
+        path: ["environments"],
+        message: "two have the same name; give each a name of its own",
+      },
+    ),
+    z.check(({ value, issues }) => {
+      for (const { key, message } of trainerConflicts(value.trainer))
+        issues.push({ code: "custom", input: value, path: ["trainer", key], message });
     }),
     z.refine(
       ({ kind, rewards, python, environments }) =>
