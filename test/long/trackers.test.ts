@@ -174,9 +174,7 @@ function sent(requests: readonly TrackerRequest[]) {
   const files = streamed.map(
     ({ json }) => (json as { files?: Record<string, { content: string[] }> }).files ?? {},
   );
-  const mutations = bodies
-    .map(({ query = "" }) => query)
-    .filter((query) => query.includes("upsertBucket"));
+  const mutations = bodies.map(({ query = "" }) => query).filter((query) => query.includes("upsertBucket"));
   const [, input = ""] = /input:\s*\{([^}]*)\}/.exec(mutations[0] ?? "") ?? [];
   return {
     history: files.flatMap((each) =>

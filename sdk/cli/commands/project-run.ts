@@ -9,8 +9,9 @@ import { findingLines, verdictLine } from "../render/findings.ts";
 import { Told } from "../told.ts";
 import { occupantOf } from "../render/waiting.ts";
 import { watchRun } from "../render/watch-run.ts";
+import { trackersFrom, withTrackerOptions, type TrackerOptions } from "./tracker-options.ts";
 
-interface Options {
+interface Options extends TrackerOptions {
   dir: string;
   model?: string;
   teacher?: string;
@@ -32,7 +33,7 @@ const EXAMPLES = [
 
 /** Lets the noun `run` launch the project of a folder, where no verb follows. */
 export function withProjectRun(command: Command, context: CliContext): Command {
-  return (
+  return withTrackerOptions(
     command
       // Options behind a verb are the verb's.
       .enablePositionalOptions()
@@ -48,7 +49,7 @@ export function withProjectRun(command: Command, context: CliContext): Command {
       .option("--no-write", "do not write the project_id into config.yml")
       .option("--json", "print JSON")
       .addHelpText("after", ["", "A project folder:", ...EXAMPLES.map((line) => `  $ ${line}`)].join("\n"))
-      .action((words: string[], options: Options) => projectRun(command, context, words, options))
+      .action((words: string[], options: Options) => projectRun(command, context, words, options)),
   );
 }
 
@@ -128,7 +129,7 @@ async function described(
     };
   const { nativeSpec } = await import("../../config/project-folder/launch-project.ts");
   const { secret: secrets = [], allowPython } = options;
-  const spec = await nativeSpec(project, run, { secrets, allowPython });
+  const spec = await nativeSpec(project, run, { secrets, allowPython, trackers: trackersFrom(options) });
   const native = { engine: spec.engine, spec };
   return { spec, provenance: sourcesOf(spec, plan.provenance), findings: [...findings], native };
 }
@@ -147,11 +148,12 @@ async function launch(context: CliContext, resolved: ResolvedProject, options: O
   const { launchProjectRun } = await import("../../config/project-folder/launch-project.ts");
   const { signal } = context;
   const { secret: secrets, allowPython } = options;
+  const trackers = trackersFrom(options);
   const started: Run[] = [];
   const failures: { model: string; error: SpotterError }[] = [];
   for (const run of resolved.runs) {
     try {
-      const each = await launchProjectRun(project, run, { secrets, allowPython, signal });
+      const each = await launchProjectRun(project, run, { secrets, allowPython, trackers, signal });
       started.push(each);
       await describe(context, each, project.config.description);
       if (!options.json)

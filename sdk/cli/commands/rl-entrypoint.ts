@@ -1,6 +1,7 @@
 import { ENTRYPOINTS, type EntrypointName } from "../../config/prime-rl/entrypoints.ts";
 import { resolve, type Resolution } from "../../config/prime-rl/resolve.ts";
 import { rootOf } from "../../config/prime-rl/walk.ts";
+import { SpotterError } from "../../schema/errors.ts";
 import { type CliContext, print, printJson } from "../context.ts";
 import { printable } from "../render/visible.ts";
 import { Told } from "../told.ts";
@@ -17,7 +18,8 @@ export async function runEntrypoint(
   args: readonly string[],
 ): Promise<void> {
   const isJson = args.includes("--json");
-  const words = args.filter((word) => !OWN_FLAGS.has(word));
+  const { wandbSecret, others } = grantedKey(args);
+  const words = others.filter((word) => !OWN_FLAGS.has(word));
   if (words.some((word) => word === "--help" || word === "-h"))
     return printHelp(context, name, words, isJson);
   const { rest, isDryRun: isAsked } = ownDryRun(name, words);
@@ -27,7 +29,22 @@ export async function runEntrypoint(
   if (config === null) return refuse(context, resolution, isJson);
   if (isDryRun) return dryRun(context, name, { ...resolution, config }, isJson);
   const { launchEntrypoint } = await import("./rl-launch.ts");
-  await launchEntrypoint(context, name, { ...resolution, config }, isJson);
+  await launchEntrypoint(context, name, { ...resolution, config }, { isJson, wandbSecret });
+}
+
+/** `--wandb-secret NAME`, apart from the words that the schema reads. */
+function grantedKey(args: readonly string[]): { wandbSecret: string | undefined; others: string[] } {
+  const others = [...args];
+  const at = others.findIndex((word) => /^--wandb-secret(=|$)/.test(word));
+  if (at < 0) return { wandbSecret: undefined, others };
+  const [, given] = (others[at] ?? "").split("=");
+  const said = given ?? others[at + 1];
+  others.splice(at, given === undefined ? 2 : 1);
+  if (said !== undefined && said !== "" && !said.startsWith("-")) return { wandbSecret: said, others };
+  throw new SpotterError("invalid_input", "--wandb-secret needs the name of a stored secret.", {
+    where: "--wandb-secret",
+    hint: "Store the key with `spotter secret set WANDB_API_KEY`, and name it: --wandb-secret WANDB_API_KEY",
+  });
 }
 
 /** Where the schema has no such setting, the dry run is the command's own. */

@@ -48,6 +48,13 @@ export function entrypointHelp(
       takes: "",
       text: "print JSON: { config, provenance, findings }, and the run or endpoint that was started",
     }),
+    ...(isHere
+      ? rowLines({
+          flag: "--wandb-secret",
+          takes: "NAME",
+          text: "the stored secret with the key of W&B; without one [wandb] is kept with the run and told nobody",
+        })
+      : []),
     ...rowLines({ flag: "--help", takes: "[SETTING]", text: "all settings, or those of one section" }),
     "",
     `\`spotter config explain ${name} SETTING @ file.toml\` tells where a value comes from${isHere ? "," : "."}`,

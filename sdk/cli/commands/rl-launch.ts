@@ -12,12 +12,18 @@ import { printFindings, printVerdict } from "./rl-findings.ts";
 
 type Resolved = Resolution & { config: Record<string, unknown> };
 
+export interface LaunchFlags {
+  isJson: boolean;
+  /** The stored secret with the key of W&B, where one was granted. */
+  wandbSecret?: string | undefined;
+}
+
 /** Starts what a resolved configuration describes on the embedded engine, and follows it to its end. */
 export async function launchEntrypoint(
   context: CliContext,
   name: EntrypointName,
   resolution: Resolved,
-  isJson: boolean,
+  { isJson, wandbSecret }: LaunchFlags,
 ): Promise<void> {
   if (name === "inference") return serve(context, resolution, isJson);
   if (name !== "rl" && name !== "sft") return refuse(context, resolution, [partAlone(name)], isJson);
@@ -30,7 +36,10 @@ export async function launchEntrypoint(
     prepareExports(plan.outputDir);
   }
   const { TrainConfig } = await import("../../train-config.ts");
-  const run = await new TrainConfig(plan.params).launch({ signal: context.signal });
+  const { wandbTrackers } = await import("../../config/prime-rl/embedded/wandb-tracker.ts");
+  const trackers = wandbTrackers(resolution.config as unknown as RlConfig | SftConfig, wandbSecret);
+  const params = { ...plan.params, ...(trackers.length > 0 && { trackers }) };
+  const run = await new TrainConfig(params).launch({ signal: context.signal });
   if (!isJson) print(context, `${run.id} trains ${run.record.model}: ${run.url}`);
   try {
     await follow(context, run, plan, isJson);

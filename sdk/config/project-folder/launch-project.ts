@@ -3,6 +3,7 @@ import { Run } from "../../run.ts";
 import { SpotterError } from "../../schema/errors.ts";
 import { type Checkpoint } from "../../checkpoint.ts";
 import { TrainConfig, type TrainConfigParams } from "../../train-config.ts";
+import type { TrackerParams } from "../../trackers.ts";
 import { modelNameKind } from "./catalogue.ts";
 import type { ProjectConfig } from "./config-schema.ts";
 import type { Project } from "./project.ts";
@@ -14,6 +15,8 @@ export interface LaunchOptions {
   secrets?: readonly string[];
   /** Run rewards.py and tools.py beside the trainer. Default false. */
   allowPython?: boolean | undefined;
+  /** Told the metrics. Default: nobody. */
+  trackers?: TrackerParams[];
   signal?: AbortSignal | undefined;
 }
 

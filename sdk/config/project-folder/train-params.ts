@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { recipes } from "../../recipe.ts";
 import type { TrainConfigParams } from "../../train-config.ts";
 import type { ProjectConfig } from "./config-schema.ts";
+import type { LaunchOptions } from "./launch-project.ts";
 import type { Plan } from "./plan.ts";
 import { ProjectDataset } from "./project-dataset.ts";
 import type { Project } from "./project.ts";
@@ -27,7 +28,7 @@ interface PlanSpec {
 export function trainParams(
   project: Project & { config: ProjectConfig },
   plan: Plan,
-  { secrets = [], allowPython }: { secrets?: readonly string[]; allowPython?: boolean | undefined } = {},
+  { secrets = [], allowPython, trackers = [] }: LaunchOptions = {},
 ): TrainConfigParams {
   const spec = plan.spec as unknown as PlanSpec;
   const { folder, config, rows } = project;
@@ -52,6 +53,7 @@ export function trainParams(
     tags: spec.tags ?? [],
     ...(spec.limits && { limits: spec.limits }),
     secrets: [...secrets],
+    ...(trackers.length > 0 && { trackers }),
     seed: spec.seed,
   };
 }

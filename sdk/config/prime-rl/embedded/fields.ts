@@ -33,13 +33,17 @@ function blocks(...parts: string[]): FieldRule[] {
   return [
     ...honoured("variables of the run's process", ...below(parts, ["env_vars"])),
     ...honoured(
-      "kept with the run, and shown; W&B is not contacted",
+      "kept with the run, and shown; W&B is told only with `--wandb-secret NAME`",
       ...below(
         parts,
         METADATA.map((name) => `wandb.${name}`),
       ),
     ),
-    ...irrelevant("W&B is not contacted", ...below(parts, ["wandb.**"])),
+    ...honoured("nothing is sent to W&B, whatever key is granted", ...below(parts, ["wandb.offline"])),
+    ...irrelevant(
+      "W&B gets metrics and settings only, and with `--wandb-secret NAME`",
+      ...below(parts, ["wandb.**"]),
+    ),
     ...irrelevant(
       "Spotter keeps the run's log, and shows it with `spotter run logs`",
       ...below(parts, ["log.**"]),

@@ -45,6 +45,16 @@ async function gym(refused?: string) {
 }
 
 describe("spotter run --dry-run", () => {
+  it("shows the trackers that options name, and none without", async () => {
+    const folder = projectFolder({ ...TYPESCRIPT, "config.yml": NANO });
+    const { json } = await dryRun(folder, "--tensorboard", "/tmp/runs", "--wandb", "team/haiku");
+    expect((json as Resolved).spec?.["trackers"]).toEqual([
+      { kind: "tensorboard", path: "/tmp/runs" },
+      expect.objectContaining({ kind: "wandb", project: "haiku", entity: "team", secret: "WANDB_API_KEY" }),
+    ]);
+    expect(((await dryRun(folder)).json as Resolved).spec?.["trackers"]).toBeUndefined();
+  });
+
   it("prints { spec, provenance, findings, native } and writes nothing", async () => {
     const folder = projectFolder({ ...TYPESCRIPT, "config.yml": NANO });
     const { code, json } = await dryRun(folder, "trainer.num_epochs=2");

@@ -34,6 +34,24 @@ describe("a run that spotter rl follows", () => {
     expect(err).toContain("End it: spotter run cancel run-1\n");
   });
 
+  it("tells W&B only with a key that was granted, and nothing where records stay here", async () => {
+    launch.mockRejectedValue(new Error("launched"));
+    const trackersWith = async (...words: string[]) => {
+      launch.mockClear();
+      await runCli([...WORDS, ...words]);
+      return launch.mock.contexts[0]?.params.trackers;
+    };
+    const wandb = ["--wandb.project", "haiku", "--wandb.entity", "team"];
+    expect(await trackersWith(...wandb)).toBeUndefined();
+    expect(await trackersWith(...wandb, "--wandb-secret", "KEY")).toEqual([
+      { kind: "wandb", project: "haiku", entity: "team", secret: "KEY" },
+    ]);
+    expect(await trackersWith("--no-wandb", "--wandb-secret=KEY")).toBeUndefined();
+    const { code, out } = await runCli([...WORDS, "--wandb-secret"]);
+    expect(code).toBe(2);
+    expect(JSON.parse(out)).toMatchObject({ error: { code: "invalid_input", where: "--wandb-secret" } });
+  });
+
   it("is not begun where its exports cannot be written", async () => {
     const folder = mkdtempSync(join(tmpdir(), "spotter-launch-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
