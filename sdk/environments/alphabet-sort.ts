@@ -29,16 +29,7 @@ const TAG = "alphabetical_sorted";
 export const alphabetSort = environment<Task, { turn: number }>({
   description: "Sort names in alphabetical order, more of them every turn.",
   load(given) {
-    const args = readArgs("alphabet-sort", given, {
-      min_turns: "count",
-      max_turns: "count",
-      min_names_per_turn: "count",
-      max_names_per_turn: "count",
-      similarity_power: "number",
-      power_per_turn: "flag",
-      num_examples: "count",
-      seed: "number",
-    });
+    const args = readArgs("alphabet-sort", given);
     const { min_turns: fewest = 3, min_names_per_turn: least = 1 } = args;
     const random = createRandom(args.seed ?? 1_337_420);
     return Array.from({ length: args.num_examples ?? 1_000 }, () => {

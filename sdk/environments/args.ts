@@ -4,8 +4,9 @@
  *
  * @module
  */
-type Kind = "count" | "number" | "text" | "texts" | "flag";
-type Value<K extends Kind> = K extends "count" | "number"
+import { ARG_KINDS, type ArgKind, type BundledEnvironment } from "./arg-kinds.ts";
+
+type Value<K extends ArgKind> = K extends "count" | "number"
   ? number
   : K extends "text"
     ? string
@@ -13,7 +14,13 @@ type Value<K extends Kind> = K extends "count" | "number"
       ? string[]
       : boolean;
 
-const checks: Record<Kind, { is: (value: unknown) => boolean; expected: string }> = {
+type ArgsOf<Name extends BundledEnvironment> = {
+  [Key in keyof (typeof ARG_KINDS)[Name]]?: (typeof ARG_KINDS)[Name][Key] extends ArgKind
+    ? Value<(typeof ARG_KINDS)[Name][Key]>
+    : never;
+};
+
+const checks: Record<ArgKind, { is: (value: unknown) => boolean; expected: string }> = {
   count: { is: (value) => Number.isInteger(value) && Number(value) >= 1, expected: "a whole number above 0" },
   number: { is: (value) => Number.isFinite(value), expected: "a number" },
   text: { is: (value) => typeof value === "string", expected: "a text" },
@@ -24,20 +31,35 @@ const checks: Record<Kind, { is: (value: unknown) => boolean; expected: string }
   flag: { is: (value) => typeof value === "boolean", expected: "true or false" },
 };
 
-/** @throws TypeError listing every key that is unknown or has the wrong type. */
-export function readArgs<const Kinds extends Record<string, Kind>>(
-  what: string,
-  args: Record<string, unknown>,
-  kinds: Kinds,
-): { [K in keyof Kinds]?: Value<Kinds[K]> } {
+/** Something that is wrong with one of the args. */
+export interface ArgFault {
+  key: string;
+  message: string;
+  /** The keys there are. */
+  known: readonly string[];
+}
+
+/** All that is wrong with the args of a bundled environment. `null` stands for an arg that is left out. */
+export function argFaults(name: BundledEnvironment, args: Readonly<Record<string, unknown>>): ArgFault[] {
+  const kinds: Readonly<Record<string, ArgKind>> = ARG_KINDS[name];
   const known = Object.keys(kinds);
-  const faults = Object.entries(args).flatMap(([key, value]) => {
+  return Object.entries(args).flatMap(([key, value]): ArgFault[] => {
     const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined;
-    if (kind === undefined) return [`unknown key "${key}" (known: ${known.join(", ")})`];
+    if (kind === undefined)
+      return [{ key, message: `unknown key "${key}" (known: ${known.join(", ")})`, known }];
     const { is, expected } = checks[kind];
-    return value === null || is(value) ? [] : [`${key} must be ${expected}`];
+    if (value === null || is(value)) return [];
+    return [{ key, message: `${key} must be ${expected}`, known }];
   });
-  if (faults.length > 0) throw new TypeError(`args of ${what}: ${faults.join("; ")}`);
-  const given = Object.entries(args).filter(([, value]) => value !== null);
-  return Object.fromEntries(given) as { [K in keyof Kinds]?: Value<Kinds[K]> };
+}
+
+/** @throws TypeError listing every key that is unknown or has the wrong type. */
+export function readArgs<Name extends BundledEnvironment>(
+  name: Name,
+  args: Record<string, unknown>,
+): ArgsOf<Name> {
+  const faults = argFaults(name, args);
+  if (faults.length > 0)
+    throw new TypeError(`args of ${name}: ${faults.map(({ message }) => message).join("; ")}`);
+  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null)) as ArgsOf<Name>;
 }

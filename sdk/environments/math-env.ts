@@ -19,12 +19,7 @@ interface Task {
 export const mathEnv = environment<Task & { system: string }>({
   description: "Answer a question with a number.",
   load(given) {
-    const args = readArgs("math-env", given, {
-      count: "count",
-      seed: "number",
-      highest: "count",
-      system: "text",
-    });
+    const args = readArgs("math-env", given);
     const random = createRandom(args.seed ?? 0);
     const { system = "Think, then give the answer in \\boxed{}." } = args;
     return Array.from({ length: args.count ?? 1_000 }, () => ({

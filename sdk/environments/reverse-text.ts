@@ -26,14 +26,7 @@ const SYSTEM = `Reverse the text letter by letter. Write the answer between <${T
 export const reverseText = environment<Task>({
   description: "Write a text backwards, letter by letter.",
   load(given) {
-    const args = readArgs("reverse-text", given, {
-      texts: "texts",
-      count: "count",
-      words: "count",
-      seed: "number",
-      prompt: "text",
-      system: "text",
-    });
+    const args = readArgs("reverse-text", given);
     const random = createRandom(args.seed ?? 0);
     const made = () => Array.from({ length: args.words ?? 4 }, () => random.pick(SHORT_WORDS)).join(" ");
     const texts = args.texts ?? Array.from({ length: args.count ?? 1_000 }, made);

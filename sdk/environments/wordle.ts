@@ -25,7 +25,7 @@ const RULES =
 export const wordle = environment<Task, { guesses: number }>({
   description: "Guess a word of five letters in six turns.",
   load(given) {
-    const args = readArgs("wordle", given, { words: "texts", num_train_examples: "count", seed: "number" });
+    const args = readArgs("wordle", given);
     const words = (args.words ?? FIVE_LETTERS).map((word) => word.toLowerCase());
     const wrong = words.filter((word) => !/^[a-z]{5}$/.test(word));
     if (wrong.length > 0 || words.length === 0)

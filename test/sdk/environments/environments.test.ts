@@ -48,7 +48,7 @@ const load = async <Row>(environment: Environment<Row, never>, args: Record<stri
 describe("built-in environments", () => {
   it("are found by id, with or without an owner and a version, and nothing else is", () => {
     for (const id of BUILT_IN_ENVIRONMENTS) {
-      for (const spelling of [id, `primeintellect/${id}`, `primeintellect/${id}@0.1.0`]) {
+      for (const spelling of [id, `${id}-v1`, `primeintellect/${id}`, `primeintellect/${id}@0.1.0`]) {
         const found = builtInEnvironment(spelling);
         expect(existsSync(found?.file ?? "")).toBe(true);
       }

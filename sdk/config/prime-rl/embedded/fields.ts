@@ -96,7 +96,7 @@ function environments(at: string): FieldRule[] {
   const both = (...names: string[]) => below([`${at}.env`, at], names);
   return [
     ...honoured("a bundled environment, or a module by its path", ...here("id", "args", "name", "ratio")),
-    ...refused("only environments by id run here", ...here("taskset.**")),
+    ...honoured("a bundled environment by its id; the other fields are its args", ...here("taskset.**")),
     ...honoured("default and null; other harnesses need a machine of their own", ...here("harness.id")),
     ...honoured("the turns of a rollout, and the room for them", ...here("max_turns", "max_total_tokens")),
     ...refused(

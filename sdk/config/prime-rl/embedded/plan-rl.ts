@@ -1,12 +1,9 @@
-import { statSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
-import type { EnvironmentParams } from "../../../environment-params.ts";
-import { builtInEnvironment, BUILT_IN_ENVIRONMENTS } from "../../../environments/index.ts";
+import { resolve } from "node:path";
 import { recipes } from "../../../recipe.ts";
-import { nearestName } from "../../../schema/nearest-name.ts";
 import type { TrainConfigParams } from "../../../train-config.ts";
-import type { EnvironmentConfig, EvalEnvironmentConfig, RlConfig } from "../rules/configs.ts";
+import type { EvalEnvironmentConfig, RlConfig } from "../rules/configs.ts";
 import { embeddedFindings } from "./classify.ts";
+import { environmentOf } from "./environment-plan.ts";
 import { aboutOf, adapterOf, Notes, stepsOf, tellSlurm, windowOf, type EmbeddedPlan } from "./plan.ts";
 
 /** Turns of an episode at most where nothing says how many: an environment ends it before. */
@@ -156,55 +153,6 @@ function refuseOthers({ orchestrator }: RlConfig, notes: Notes): void {
       "There is no environment to train in.",
       'Add [[orchestrator.train.env]] with an id, for example "reverse-text".',
     );
-}
-
-function environmentOf(
-  env: EnvironmentConfig | EvalEnvironmentConfig,
-  path: string,
-  notes: Notes,
-  cwd: string,
-  isHeld = false,
-): EnvironmentParams {
-  const { id, args, max_turns: maxTurns, harness, ratio } = env;
-  if (harness.id !== "default" && harness.id !== "null")
-    notes.refuse(
-      `${path}.harness.id`,
-      `The harness ${harness.id} needs a machine of its own.`,
-      "Use default: the engine talks to the model itself.",
-    );
-  const found = moduleOf(id ?? "", cwd);
-  if (found === undefined) {
-    const near = nearestName(id ?? "", BUILT_IN_ENVIRONMENTS);
-    notes.refuse(
-      `${path}.id`,
-      `There is no environment ${id === null ? "id" : `"${id}"`} here.`,
-      `${near === undefined ? "" : `Did you mean ${near}? `}Bundled are ${BUILT_IN_ENVIRONMENTS.join(", ")}; a module of your own is named by its path, for example ./game.ts.`,
-    );
-  }
-  const { file } = found ?? {};
-  if (typeof file === "string" && !statSync(file, { throwIfNoEntry: false })?.isFile())
-    notes.refuse(`${path}.id`, `There is no file ${file}.`, "Paths are relative to the folder you are in.");
-  // Tasks of the same environment are told apart by what they are for.
-  const name = env.name ?? id ?? "environment";
-  return {
-    file: found?.file ?? "",
-    ...(found?.export === undefined ? {} : { export: found.export }),
-    name: isHeld ? `eval ${name}` : name,
-    args,
-    ...(isHeld ? {} : { ratio }),
-    ...(maxTurns === null ? {} : { maxTurns }),
-  };
-}
-
-/**
- * A bundled environment, or a module by its path, which begins with a slash or dots, or ends as modules do. Of a
- * module with several environments, `./games.ts#chess` names one.
- */
-function moduleOf(id: string, cwd: string): { file: URL | string; export?: string } | undefined {
-  const [, file = "", exported] = /^(.*?)(?:#([\w$]+))?$/s.exec(id) ?? [];
-  const isPath = isAbsolute(file) || /^\.\.?\//.test(file) || /\.[cm]?[jt]s$/.test(file);
-  if (!isPath) return builtInEnvironment(id);
-  return { file: resolve(cwd, file), ...(exported !== undefined && { export: exported }) };
 }
 
 function intervalOf(held: readonly EvalEnvironmentConfig[], notes: Notes): number {
