@@ -1,13 +1,8 @@
 import { pageOf } from "./schema/common.ts";
 import { SpotterError } from "./schema/errors.ts";
-import {
-  evalRecord,
-  evalRow,
-  type EvalRecord,
-  type EvalRow,
-  type EvalState,
-  type Interval,
-} from "./schema/eval.ts";
+import { evalRecord, type EvalRecord, type EvalState, type Interval } from "./schema/eval.ts";
+import type { EvalRow } from "./schema/eval-row.ts";
+import type { EvalComparison } from "./schema/eval-comparison.ts";
 import { type CallOptions, type Client, clientOf } from "./client.ts";
 import { failureText } from "./failure-text.ts";
 import { sleep } from "./retry.ts";
@@ -16,8 +11,12 @@ export interface EvalResult extends Interval {
   readonly id: string;
   /** Mean and 95 % interval of each reward; the result's own are those of the total. */
   readonly scores: Record<string, Interval>;
+  /** pass@k by k, with its interval over rows. */
+  readonly passes: Record<string, Interval>;
   /** Answers without a verdict; they count in no mean. */
   readonly missing: number;
+  /** Of these, rows that could not be played at all. */
+  readonly failed: number;
 }
 
 /** An evaluation that was launched. Any process may look at it again with `Eval.get(id)`. */
@@ -96,22 +95,30 @@ export class EvalRun {
     return this;
   }
 
-  /** Every answer with its verdict, by row and sample. */
+  /**
+   * How much better another eval is on the rows that both judged: differences row by row, with paired intervals.
+   *
+   * @throws SpotterError `invalid_input` for evals of other rows.
+   * @example
+   * const { score } = await before.compare(after);
+   * console.log(score.difference.mean, score.difference.low, score.difference.high);
+   */
+  async compare(other: EvalRun | string, options: { signal?: AbortSignal } = {}): Promise<EvalComparison> {
+    const id = typeof other === "string" ? other : other.id;
+    const path = `${pathOf(this.id)}/compare/${encodeURIComponent(id)}`;
+    const { readComparison } = await import("./eval-rows.ts");
+    return readComparison(this.#client, path, options.signal);
+  }
+
+  /** Every conversation with its verdict, by row and sample. */
   async rows(options: { signal?: AbortSignal } = {}): Promise<EvalRow[]> {
-    const rows: EvalRow[] = [];
-    let after: string | undefined;
-    do {
-      const request = { query: { after, limit: 1_000 }, signal: options.signal };
-      const page = await this.#client.request(pageOf(evalRow), "GET", `${pathOf(this.id)}/rows`, request);
-      rows.push(...page.items);
-      after = page.next;
-    } while (after !== undefined);
-    return rows.sort((a, b) => a.row - b.row || a.sample - b.sample);
+    const { readRows } = await import("./eval-rows.ts");
+    return readRows(this.#client, `${pathOf(this.id)}/rows`, options.signal);
   }
 }
 
 function resultOf(record: EvalRecord): EvalResult {
-  const { id, score, scores, missing } = record;
+  const { id, score, scores, passes, missing, failed } = record;
   if (record.state === "cancelled") {
     throw new SpotterError("user_cancelled", `The evaluation ${id} was cancelled.`, { where: id });
   }
@@ -121,7 +128,7 @@ function resultOf(record: EvalRecord): EvalResult {
       hint: record.failure?.hint,
     });
   }
-  return { id, ...score, scores, missing };
+  return { id, ...score, scores, passes, missing, failed };
 }
 
 function read(client: Client, id: string, signal: AbortSignal | undefined): Promise<EvalRecord> {

@@ -33,6 +33,7 @@ export function createChatCodec(): PromptCodec {
     decode: (ids) => ids.map((id) => pieces[id] ?? "").join(""),
     parse: notHere,
     stopIds: [],
+    endId: 0,
     contextLength: Infinity,
   };
 }

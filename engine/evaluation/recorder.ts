@@ -1,6 +1,6 @@
 import { ERROR_CODES, type ErrorCode } from "../../sdk/schema/error-codes.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
-import type { EvalRow } from "../../sdk/schema/eval.ts";
+import type { EvalRow } from "../../sdk/schema/eval-row.ts";
 import type { Verdict } from "../../sdk/schema/rollout.ts";
 import type { JobClient } from "../agent.ts";
 import { countVerdicts, type VerdictCount } from "../training/verdicts.ts";

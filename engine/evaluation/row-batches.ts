@@ -1,4 +1,4 @@
-import type { EvalRow } from "../../sdk/schema/eval.ts";
+import type { EvalRow } from "../../sdk/schema/eval-row.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 
 /** A stored value holds 350 kB; the rest is room for what wraps the rows. */

@@ -1,6 +1,7 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import * as z from "zod/mini";
-import { evalRollout, type EvalRecord, type EvalRow } from "../../sdk/schema/eval.ts";
+import { evalRollout, type EvalRecord } from "../../sdk/schema/eval.ts";
+import type { EvalRow } from "../../sdk/schema/eval-row.ts";
 import { answersPerRow } from "../../sdk/schema/pass-at.ts";
 import type { Control } from "../control.ts";
 import type { DocumentKey, IndexEntry } from "../ports/store.ts";

@@ -1,10 +1,13 @@
 import * as z from "zod/mini";
 import { pageOf, pageQuery } from "../../sdk/schema/common.ts";
-import { evalRecord, evalRow, launchEval as launchSchema } from "../../sdk/schema/eval.ts";
+import { evalRecord, launchEval as launchSchema } from "../../sdk/schema/eval.ts";
+import { evalRow } from "../../sdk/schema/eval-row.ts";
+import { evalComparison } from "../../sdk/schema/eval-comparison.ts";
 import type { Control } from "../control.ts";
 import { logRoute, logsOf } from "../http/logs.ts";
 import { route, type Route } from "../http/route.ts";
 import { evalJobId } from "../jobs/records.ts";
+import { compareEvals } from "./compare.ts";
 import { cancelEval, launchEval } from "./launch.ts";
 import { EVALS, getEval, streamOf, upToDate, type EvalDocument } from "./records.ts";
 
@@ -60,6 +63,14 @@ export function evalRoutes(control: Control): Route[] {
         const last = entries.length === query.limit ? entries.at(-1) : undefined;
         return { items: entries.map((entry) => entry.value), ...(last && { next: String(last.seq) }) };
       },
+    }),
+    route({
+      method: "get",
+      path: "/evals/:id/compare/:other",
+      access: "write",
+      summary: "How much better another eval is on the same rows",
+      response: evalComparison,
+      handle: ({ param }) => compareEvals(control, param("id"), param("other")),
     }),
     route({
       method: "post",

@@ -1,5 +1,6 @@
 import type { Failure } from "../../sdk/schema/errors.ts";
-import type { EvalRecord, EvalRow } from "../../sdk/schema/eval.ts";
+import type { EvalRecord } from "../../sdk/schema/eval.ts";
+import type { EvalRow } from "../../sdk/schema/eval-row.ts";
 import type { Control } from "../control.ts";
 import { changeEval, findEval, getEval, readEvalRows, type EvalDocument } from "../evals/records.ts";
 import { summarize, type EvalScores } from "../evals/scores.ts";

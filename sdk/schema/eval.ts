@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { nonNegativeInt, positiveInt, timestampMs } from "./common.ts";
 import { failure } from "./errors.ts";
-import { answersPerRow, evalTemperature, MAX_SAMPLES_PER_ROW, passAt } from "./pass-at.ts";
+import { answersPerRow, MAX_SAMPLES_PER_ROW, passAt } from "./pass-at.ts";
 import {
   datasetRef,
   environmentSetup,
@@ -10,7 +10,6 @@ import {
   rolloutSpec,
   toolSetup,
 } from "./run-spec.ts";
-import { chatMessage, verdict } from "./rollout.ts";
 
 const { maxTurns, terminationPolicy, maxToolTokens, contextTokens, includeThinking, rolloutTimeoutMs } =
   rolloutSpec.shape;
@@ -77,31 +76,6 @@ export type EvalState = z.infer<typeof evalState>;
 export const interval = z.object({ mean: z.number(), low: z.number(), high: z.number(), n: nonNegativeInt });
 /** Mean with a 95 % interval over rows. */
 export type Interval = z.infer<typeof interval>;
-
-export const evalRow = z.object({
-  /** Index of the dataset row, and which of its samples this is. */
-  row: nonNegativeInt,
-  sample: nonNegativeInt,
-  input: z.record(z.string(), z.unknown()),
-  /** The last answer. */
-  text: z.string(),
-  /** The whole conversation. */
-  messages: z.optional(z.array(chatMessage)),
-  /** Answers of the model; absent: one. */
-  turns: z.optional(nonNegativeInt),
-  /** There was no room for another answer. */
-  truncated: z.optional(z.boolean()),
-  /** Answers of tools that were cut; absent: none. */
-  cutAnswers: z.optional(nonNegativeInt),
-  /** Where the eval samples at several. */
-  temperature: z.optional(evalTemperature),
-  /** Why it could not be played; then it has no verdict either. */
-  failure: z.optional(z.object({ code: z.string(), message: z.string() })),
-  finishReason: z.string(),
-  tokens: nonNegativeInt,
-  verdict,
-});
-export type EvalRow = z.infer<typeof evalRow>;
 
 export const evalRecord = z.object({
   v: z.literal(1),

@@ -13,6 +13,7 @@ export * from "./endpoint.ts";
 export * from "./error-codes.ts";
 export * from "./errors.ts";
 export * from "./eval.ts";
+export * from "./eval-row.ts";
 export * from "./event.ts";
 export * from "./hardware.ts";
 export * from "./job.ts";

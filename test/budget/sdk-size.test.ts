@@ -35,8 +35,10 @@ describe('import "spotter"', () => {
     expect([...new Set(lazy)]).toEqual([
       "./datasets/index.ts",
       "./download.ts",
+      "./eval-rows.ts",
       "./hub/push-model.ts",
       "./local/connect.ts",
+      "./prepare-eval.ts",
       "./prepare-run.ts",
       "./upload.ts",
     ]);

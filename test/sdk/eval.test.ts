@@ -44,6 +44,50 @@ describe("eval.launch", () => {
   });
 });
 
+describe("an eval of conversations", () => {
+  it("says how they are played, and samples as often as pass@k needs", async () => {
+    const fake = await fakeServer({ "POST /evals": () => evalRecordOf() });
+    fake.handlers["*"] = accepted;
+    const passAt = [{ k: 1, temperature: 0 }, 4, 8];
+    const talk = { maxTurns: 5, terminationPolicy: "max_turns", maxToolTokens: 100 } as const;
+    await new Eval({ endpoint: "nano", dataset, rewards, tools: rewards, passAt, ...talk }).launch({
+      client: fake.client,
+    });
+    expect(JSON.parse(fake.requests.at(-1)?.body ?? "")).toMatchObject({
+      samplesPerRow: 8,
+      passAt: [{ k: 1, temperature: 0 }, { k: 4 }, { k: 8 }],
+      rollout: { ...talk, includeThinking: true },
+      tools: { code: { secrets: [] } },
+    });
+  });
+
+  it("is refused with fewer answers than pass@k needs, and for Python that nobody allowed", async () => {
+    const { client } = await fakeServer({});
+    const launch = (more: Partial<EvalParams>) =>
+      new Eval({ endpoint: "nano", dataset, rewards, ...more }).launch({ client });
+    await expect(launch({ samplesPerRow: 4, passAt: [8] })).rejects.toThrow(/at least k answers to each row/);
+    expect(() => new Eval({ endpoint: "nano", dataset, rewards: "rewards.py" })).toThrow(/nobody allowed it/);
+  });
+
+  it("compares with another one by its id", async () => {
+    const compared = { first: 1, second: 2, difference: { mean: 1, low: 0, high: 2, n: 9 } };
+    const result = {
+      first: "eval1",
+      second: "b",
+      rows: 9,
+      better: 5,
+      worse: 3,
+      same: 1,
+      score: compared,
+      scores: {},
+      passes: {},
+      notes: [],
+    };
+    const { client } = await fakeServer({ "GET /evals/eval1/compare/b": () => result });
+    expect(await new EvalRun(client, evalRecordOf()).compare("b")).toEqual(result);
+  });
+});
+
 describe("EvalRun", () => {
   it("waits for the result and tells how far it is", async () => {
     let asked = 0;
@@ -51,13 +95,22 @@ describe("EvalRun", () => {
       "GET /evals/eval1": () =>
         ++asked < 3
           ? evalRecordOf({ done: 1 })
-          : evalRecordOf({ state: "succeeded", done: 2, missing: 1, score, scores: { haiku: score } }),
+          : evalRecordOf({
+              state: "succeeded",
+              done: 2,
+              missing: 1,
+              score,
+              scores: { haiku: score },
+              passes: { 1: score },
+            }),
     });
     const progress: number[] = [];
     const result = await new EvalRun(client, evalRecordOf()).result({
       onProgress: (done) => progress.push(done),
     });
-    expect(result).toEqual({ id: "eval1", ...score, scores: { haiku: score }, missing: 1 });
+    expect(result).toEqual({
+      ...{ id: "eval1", ...score, scores: { haiku: score }, passes: { 1: score }, missing: 1, failed: 0 },
+    });
     expect(progress).toEqual([1, 2]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { EvalRow } from "../../../sdk/schema/eval.ts";
+import type { EvalRow } from "../../../sdk/schema/eval-row.ts";
 import { rowBatches } from "../../../engine/evaluation/row-batches.ts";
 
 function row(index: number, characters: number): EvalRow {

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { EvalRecord, EvalRow } from "../../../sdk/schema/eval.ts";
+import type { EvalRecord } from "../../../sdk/schema/eval.ts";
+import type { EvalRow } from "../../../sdk/schema/eval-row.ts";
 import type { JobSpec } from "../../../sdk/schema/job.ts";
 import { testPlane, type TestPlane } from "../../fakes/control-plane.ts";
 import { fakeJob, type FakeJob } from "../../fakes/job.ts";

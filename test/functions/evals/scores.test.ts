@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { summarize } from "../../../functions/evals/scores.ts";
-import type { EvalRow } from "../../../sdk/schema/eval.ts";
+import type { EvalRow } from "../../../sdk/schema/eval-row.ts";
 import type { Verdict } from "../../../sdk/schema/rollout.ts";
 
 const SPEC = { passAt: [], samplesPerRow: 1, passThreshold: 1, seed: 0 };
