@@ -44,7 +44,7 @@ export async function askTeacher(
       },
       body: JSON.stringify(completionOf(question, model)),
       // A key is for whom it was given, and for nobody that one points to.
-      redirect: "error",
+      redirect: "manual",
       signal: AbortSignal.any([signal, limit]),
     });
     const text = await response.text();
