@@ -4,7 +4,7 @@
 import { build } from "esbuild";
 import { join } from "node:path";
 
-const ENTRIES = ["sdk/index.js", "sdk/local/connect.js"];
+const ENTRIES = ["sdk/index.js", "sdk/local/connect.js", "sdk/math/index.js"];
 
 export async function bundleSdk(dist) {
   for (const entry of ENTRIES) {

@@ -141,7 +141,7 @@ function positionOf({ location }: Message): string | undefined {
 
 function hintFor({ text }: Message): string | undefined {
   if (text.includes("spotter:") && text.startsWith("No matching export")) {
-    return 'In an isolate "spotter" exports reward, tool and environment only; keep launching code in another file.';
+    return 'In an isolate "spotter" exports reward, tool, environment and mathEqual only; keep launching code in another file.';
   }
   const missing = /Could not resolve "([^"./][^"]*)"/.exec(text)?.[1];
   return missing && `Install it where the file lies (npm install ${missing}), or correct the name.`;

@@ -54,6 +54,17 @@ describe("judgeRows", () => {
     expect(verdicts[1]?.scores["short"]?.score).toBe(-4);
   });
 
+  it("compares answers by their mathematics inside the isolate", async () => {
+    const own = await open.upload(`import { mathEqual, reward } from "spotter";
+      export const accuracy = reward(({ response, metadata }) => mathEqual(metadata.answer, response.content) ? 1 : 0);`);
+    const rows = [row("so \\boxed{\\frac{\\sqrt{2}}{2}}"), row("$\\frac{1}{\\sqrt{3}}$")].map((each) => ({
+      ...each,
+      metadata: { answer: "$\\frac{1}{\\sqrt{2}}$" },
+    }));
+    const verdicts = await judgeRows(open.deps, own, rows);
+    expect(verdicts.map(({ total }) => total)).toEqual([1, 0]);
+  });
+
   it("judges with the named rewards only", async () => {
     const [verdict] = await judgeRows(open.deps, { ...setup, names: ["short"] }, [row("four")]);
     expect(verdict).toEqual({

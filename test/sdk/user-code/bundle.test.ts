@@ -74,6 +74,20 @@ describe("bundleUserCode", () => {
     expect(Buffer.from(here.code).toString()).not.toContain(folder);
   });
 
+  it("has mathEqual where a file mentions it, and else nothing of the algebra behind it", async () => {
+    const reward = 'import { reward } from "spotter"; export const a = reward(() => 1);';
+    const plain = await bundleUserCode(file(reward, "plain.ts"));
+    const text = `import { mathEqual, reward } from "spotter";
+      export const a = reward(({ response }) => (mathEqual("1/2", response.content) ? 1 : 0));`;
+    const exact = await bundleUserCode(file(text, "exact.ts"));
+    expect(plain.code.byteLength).toBeLessThan(40_000);
+    expect(exact.code.byteLength).toBeGreaterThan(100_000);
+    expect(exact.warnings).toEqual([]);
+    const code = Buffer.from(exact.code).toString();
+    // Wherever the package is installed, the hash is the same.
+    expect(code).not.toMatch(/node_modules|new Function\(/);
+  });
+
   it("sees exports of every form", async () => {
     file(`export const b = 1; export function c() {}`, "more.ts");
     const path = file(`export * from "./more.ts"; export { b as d } from "./more.ts"; export default 1;`);
@@ -98,7 +112,7 @@ describe("bundleUserCode", () => {
       file(`import { Endpoint } from "spotter"; export const a = Endpoint.launch;`),
     );
     expect(error.code).toBe("user_code_invalid");
-    expect(error.hint).toContain("reward, tool and environment only");
+    expect(error.hint).toContain("reward, tool, environment and mathEqual only");
   });
 
   it("names a file that is not there or exports nothing", async () => {
