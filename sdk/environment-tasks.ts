@@ -6,6 +6,9 @@ import type { Client } from "./client.ts";
 import type { EnvironmentParams } from "./environment-params.ts";
 import { packUserCode, uploadUserCode } from "./upload.ts";
 
+/** How long tasks may be loaded before it is said. */
+const NOTED_AFTER_MS = 5_000;
+
 /** Environments of a run, uploaded, with the tasks of each. */
 export interface LoadedEnvironments {
   setups: EnvironmentSetup[];
@@ -54,11 +57,8 @@ async function loadEnvironment(
   const { name = exported, args = {}, ratio = 1, timeoutMs = 10_000, maxTurns, maxTasks = Infinity } = params;
   const path = `/user-code/${packed.ref.sha256}/environments/${encodeURIComponent(exported)}/rows`;
   const json = { args, secrets };
-  const { rows } = await client.request(loadTasksResponse, "POST", path, {
-    json,
-    signal,
-    timeoutMs: 120_000,
-  });
+  const request = client.request(loadTasksResponse, "POST", path, { json, signal, timeoutMs: 120_000 });
+  const { rows } = await notingDelay(request, name);
   if (rows.length === 0) process.emitWarning(`${name} has no tasks; it is left out.`, "SpotterWarning");
   return {
     setup: {
@@ -71,6 +71,19 @@ async function loadEnvironment(
     },
     tasks: rows.slice(0, maxTasks).map((row) => ({ prompt: [], row, environment: name })),
   };
+}
+
+/** Code that downloads, or never ends, looks the same from outside: whoever waits is told what for. */
+async function notingDelay<T>(loading: Promise<T>, name: string): Promise<T> {
+  const timer = setTimeout(() => {
+    const text = `Waiting for ${name} to load its tasks, which may take a minute.`;
+    process.emitWarning(text, "SpotterWarning");
+  }, NOTED_AFTER_MS);
+  try {
+    return await loading;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function onlyEnvironment({ name, exports }: UserCodeRecord): string {

@@ -19,6 +19,8 @@ if (isNewEnough) {
   }
   // Compiled once, loaded by every later command; Node keeps it among its temporary files.
   nodeModule.enableCompileCache?.();
+  const { tellWarnings } = await import("./warnings.ts");
+  tellWarnings(process, process.stderr);
   const { main } = await import("./main.ts");
   process.exitCode = await main(process.argv.slice(2));
 } else {
