@@ -1,8 +1,10 @@
 import * as z from "zod/mini";
+import type { GrpoParams } from "./grpo-params.ts";
 import { positiveInt } from "./schema/common.ts";
 import { SpotterError } from "./schema/errors.ts";
+import { grpoAlgorithm, grpoFaults } from "./schema/grpo-algorithm.ts";
 import { distillAlgorithm } from "./schema/teacher.ts";
-import { grpoAlgorithm, rolloutSpec, sftAlgorithm, type RunSpecInput } from "./schema/run-spec.ts";
+import { rolloutSpec, sftAlgorithm, type RunSpecInput } from "./schema/run-spec.ts";
 import { trainerSpec } from "./schema/trainer-spec.ts";
 import { parseRecipe, type TrainerParams } from "./trainer-params.ts";
 
@@ -13,42 +15,6 @@ export interface Recipe {
   readonly trainer: RunSpecInput["trainer"];
   readonly rollout?: RunSpecInput["rollout"];
   readonly evalEvery?: number | null;
-}
-
-export interface GrpoParams extends TrainerParams {
-  /** Default 16. */
-  promptsPerStep?: number;
-  /** Answers to each prompt, compared with each other. Default 8. */
-  samplesPerPrompt?: number;
-  /** Longest answer in tokens. Default 256. */
-  maxTokens?: number;
-  /** Default 1. */
-  temperature?: number;
-  /** Default 1. */
-  topP?: number;
-  /** Default 0: every token. */
-  topK?: number;
-  /** Answers of a conversation with tools or an environment at most. Default 1. */
-  maxTurns?: number;
-  /** `last_tool`: over with an answer that calls no tool; `max_turns`: after `maxTurns` answers. Default last_tool. */
-  terminationPolicy?: "last_tool" | "max_turns";
-  /** Longest answer of a tool in tokens; what is longer is cut. Default: as much as there is room for. */
-  maxToolTokens?: number;
-  /** Longest conversation in tokens. Default: what the model takes. */
-  contextTokens?: number;
-  /** Whether the model and the rewards see what it thought before earlier answers. Default true. */
-  includeThinking?: boolean;
-  /** The conversations of a step must be over by then; one that is not has no verdict. Default 3,600,000 (an hour). */
-  rolloutTimeoutMs?: number;
-  /** Handed to the chat template, for example `{ enable_thinking: false }`. */
-  chatTemplateKwargs?: Record<string, unknown>;
-  /** The probability ratio is clipped to [1 - clipLow, 1 + clipHigh]. Default 0.2. */
-  clipLow?: number;
-  clipHigh?: number;
-  /** Weight of the divergence from the starting weights. Default 0. */
-  klCoef?: number;
-  /** Divide advantages by the group's standard deviation. Default true. */
-  normalizeStd?: boolean;
 }
 
 export interface SftParams extends TrainerParams {
@@ -83,19 +49,18 @@ const distillParams = z.strictObject({ ...shared, ...rolloutSpec.shape, ...disti
 export const recipes = {
   /**
    * Reinforcement learning with group-relative advantages (arXiv:2402.03300): several answers to each
-   * prompt, judged by the rewards, each learnt as much as it is better than its group.
+   * prompt, judged by the rewards, each learnt as much as it is better than its group. Options make DAPO, GSPO, Dr. GRPO,
+   * RLOO, REINFORCE and others of it; docs/algorithms.md has them all.
    *
    * @example
    * recipes.grpo({ steps: 60, promptsPerStep: 16, samplesPerPrompt: 8, maxTokens: 40, saveEvery: 20 });
    */
   grpo(params: GrpoParams): Recipe {
     const flat = parseRecipe(grpoParams, params, "recipes.grpo");
-    return {
-      kind: "rl",
-      algorithm: { kind: "grpo", ...pick(flat, grpoFields) },
-      rollout: pick(flat, rolloutSpec.shape),
-      ...sharedOf(flat),
-    };
+    const algorithm = { kind: "grpo" as const, ...pick(flat, grpoFields) };
+    const rollout = pick(flat, rolloutSpec.shape);
+    refuseFaults(grpoFaults(algorithm, rollout));
+    return { kind: "rl", algorithm, rollout, ...sharedOf(flat) };
   },
 
   /**
@@ -131,6 +96,16 @@ export const recipes = {
     };
   },
 };
+
+/** What does not go together is said where it is written, and not when the run is launched. */
+function refuseFaults(faults: ReturnType<typeof grpoFaults>): void {
+  const lines = faults.map(({ path, message }) => `${path.at(-1)} ${message}`);
+  if (faults.length === 0) return;
+  throw new SpotterError("invalid_input", `recipes.grpo: ${lines.join("; ")}.`, {
+    where: faults[0]?.path.at(-1),
+    hint: "Leave one of them out.",
+  });
+}
 
 function sharedOf(flat: z.infer<typeof grpoParams | typeof sftParams | typeof distillParams>) {
   if (flat.steps < 1) {

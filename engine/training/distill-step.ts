@@ -3,7 +3,7 @@ import type { Verdict } from "../../sdk/schema/rollout.ts";
 import type { TrainSequence, TrainStepResult } from "../onnx/engine-api.ts";
 import { writtenTokens } from "./episode.ts";
 import type { Teacher } from "./distill-teacher.ts";
-import { meanOf } from "./grpo.ts";
+import { meanOf } from "./statistics.ts";
 import type { RlStepParams, RlStepResult } from "./rl-step.ts";
 import { judgeAll, rolloutOf, sampleAll, sequencesOf, type Sample } from "./samples.ts";
 import { seedOf } from "./seeds.ts";

@@ -5,7 +5,7 @@ import type { JobClient } from "../agent.ts";
 import type { EngineApi } from "../onnx/engine-api.ts";
 import { divergenceMetrics, gradeAll, type Graded } from "./distill-step.ts";
 import type { Teacher } from "./distill-teacher.ts";
-import { meanOf } from "./grpo.ts";
+import { meanOf } from "./statistics.ts";
 import { writtenTokens } from "./episode.ts";
 import { judgeAll, sampleAll } from "./samples.ts";
 import { seedOf } from "./seeds.ts";

@@ -30,6 +30,7 @@ export interface LoopParams {
   rows: DatasetRow[];
   evalRows: DatasetRow[] | undefined;
   batches: Batches;
+  extras?: Batches | undefined;
   log: Pick<ContainerLog, "warn">;
   /** Milliseconds of a clock that never goes back. */
   now: () => number;

@@ -1,21 +1,17 @@
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { DatasetRow } from "../../sdk/schema/dataset.ts";
+import type { GrpoAlgorithm } from "../../sdk/schema/grpo-algorithm.ts";
 import type { Rollout } from "../../sdk/schema/rollout.ts";
 import type { JobClient } from "../agent.ts";
 import type { EngineApi, TrainSequence, TrainStepResult } from "../onnx/engine-api.ts";
-import { groupAdvantages, meanOf } from "./grpo.ts";
-import type { Progress } from "./progress.ts";
+import { advantagesOf } from "./advantages/index.ts";
 import { writtenTokens } from "./episode.ts";
-import {
-  judgeAll,
-  rolloutOf,
-  sampleAll,
-  sequencesOf,
-  writtenLogprobs,
-  type Sample,
-  type SampleRequest,
-} from "./samples.ts";
-import { seedOf } from "./seeds.ts";
+import { inGroups, playStep, type Played } from "./play-step.ts";
+import { policyObjective } from "./policy-objective.ts";
+import type { Progress } from "./progress.ts";
+import { rolloutOf, sequencesOf, writtenLogprobs, type Sample } from "./samples.ts";
+import { shapedRewards } from "./shaping.ts";
+import { meanOf } from "./statistics.ts";
 import type { PromptCodec } from "./text.ts";
 import { countVerdicts, rewardMetrics, type VerdictCount } from "./verdicts.ts";
 import type { World } from "./world.ts";
@@ -24,7 +20,7 @@ import type { World } from "./world.ts";
 const MISSING_SHARE = 0.2;
 
 export interface RlStepParams {
-  spec: RunSpec & { algorithm: { kind: "grpo" } };
+  spec: RunSpec & { algorithm: GrpoAlgorithm };
   engine: EngineApi;
   codec: PromptCodec;
   client: Pick<JobClient, "judge">;
@@ -34,6 +30,8 @@ export interface RlStepParams {
   /** Step counted over continued runs; what the random numbers hang on. */
   totalStep: number;
   prompts: DatasetRow[];
+  /** Prompts to sample, in this order, in place of those whose answers all score the same. Default: none. */
+  extraPrompts?: DatasetRow[];
   world: World;
   learningRate: number;
   verdicts: VerdictCount;
@@ -48,30 +46,33 @@ export interface RlStepResult {
   verdicts: VerdictCount;
 }
 
-/** One GRPO step: sample a group per prompt, judge, compare within groups, learn once. */
+/** A sample to learn from. */
+interface Learnt {
+  sample: Sample;
+  advantage: number;
+  /** Log-probabilities under the reference, a list a branch, where they are known already. */
+  references?: number[][] | undefined;
+}
+
+/** One step of policy gradients: sample a group per prompt, judge, compare, learn once. */
 export async function rlStep(params: RlStepParams): Promise<RlStepResult> {
   const { spec, progress, step, now } = params;
-  const startedAt = now();
-  progress.phase("generate", step, spec.trainer.steps);
-  const samples = await sampleAll({ ...params, settings: spec.rollout }, requestsOf(params));
-  const sampledAt = now();
-  progress.phase("score", step, spec.trainer.steps);
-  const verdicts = await judgeAll(params.client, samples);
-  const judgedAt = now();
+  const played = await playStep(params);
+  const { samples, verdicts } = played;
   const { maxMissingShare = MISSING_SHARE } = spec.rewards ?? spec.python?.rewards ?? {};
   const counted = countVerdicts(params.verdicts, verdicts, maxMissingShare);
-  const advantages = inGroups(verdicts, spec.rollout.samplesPerPrompt).flatMap((group) =>
-    groupAdvantages(
-      group.map((verdict) => verdict.total),
-      spec.algorithm.normalizeStd,
-    ),
-  );
   progress.phase("train", step, spec.trainer.steps);
-  const learnt = samples.flatMap((sample, index) => {
+  const startedAt = now();
+  const references = await rewardReferences(params, samples);
+  const rewards = rewardsOf(spec, played, references);
+  const advantages = advantagesOf(spec.algorithm, inGroups(rewards, spec.rollout.samplesPerPrompt)).map(
+    (advantage, index) => (isDropped(spec.algorithm, samples[index]) ? undefined : advantage),
+  );
+  const learnt = samples.flatMap((sample, index): Learnt[] => {
     const advantage = advantages[index];
-    return advantage === undefined ? [] : [{ sample, advantage }];
+    return advantage === undefined ? [] : [{ sample, advantage, references: references?.[index] }];
   });
-  const trained = await learn(params, learnt);
+  const trained = await learn(params, learnt, samples.length);
   return {
     verdicts: counted,
     rollouts: samples.map((sample, index) =>
@@ -83,48 +84,83 @@ export async function rlStep(params: RlStepParams): Promise<RlStepResult> {
       groups_used: new Set(learnt.map(({ sample }) => sample.request.group)).size,
       completion_tokens: samples.reduce((sum, sample) => sum + writtenTokens(sample), 0),
       ...conversationMetrics(spec, samples),
+      ...shapingMetrics(spec.algorithm, played, rewards),
       lr: params.learningRate,
-      generate_seconds: (sampledAt - startedAt) / 1000,
-      score_seconds: (judgedAt - sampledAt) / 1000,
-      train_seconds: (now() - judgedAt) / 1000,
+      generate_seconds: played.generateMs / 1000,
+      score_seconds: played.scoreMs / 1000,
+      train_seconds: (now() - startedAt) / 1000,
     },
   };
 }
 
-function requestsOf({ spec, prompts, totalStep }: RlStepParams): SampleRequest[] {
-  const { samplesPerPrompt } = spec.rollout;
-  return prompts.flatMap((row, group) =>
-    Array.from({ length: samplesPerPrompt }, (_, sample) => {
-      const index = group * samplesPerPrompt + sample;
-      return { index, group, row, seed: seedOf(spec.seed, "sample", totalStep, index) };
-    }),
-  );
+/** Where the divergence is taken off the reward, all answers need the reference's log-probabilities; else none does yet. */
+async function rewardReferences(
+  { spec: { algorithm, rollout }, engine }: RlStepParams,
+  samples: readonly Sample[],
+): Promise<number[][][] | undefined> {
+  if (algorithm.klIn !== "reward" || algorithm.klCoef === 0) return undefined;
+  const branches = samples.map((sample) => sequencesOf(sample, 0).map(({ ids }) => ids));
+  const scores = await engine.score(branches.flat(), "reference", rollout.temperature);
+  return branches.map((each) => scores.splice(0, each.length));
+}
+
+/** What the samples are worth in the end, in their order. */
+function rewardsOf(
+  { algorithm, rollout }: RlStepParams["spec"],
+  { samples, verdicts }: Played,
+  references: number[][][] | undefined,
+): (number | undefined)[] {
+  const size = rollout.samplesPerPrompt;
+  return inGroups(samples, size).flatMap((group, place) => {
+    const of = <T>(values: readonly T[]): T[] => values.slice(place * size, (place + 1) * size);
+    return shapedRewards({
+      algorithm,
+      maxTokens: rollout.maxTokens,
+      samples: group,
+      rewards: of(verdicts).map(({ total }) => total),
+      references: references && of(references),
+    });
+  });
+}
+
+/** An answer that was cut says little of what it would have become. */
+function isDropped({ dropTruncated }: GrpoAlgorithm, sample: Sample | undefined): boolean {
+  return dropTruncated && (sample?.finishReason === "length" || sample?.truncated === true);
 }
 
 /** Nothing to learn (every group flat or without verdicts) is no step at all: the weights stay. */
 async function learn(
   { spec, engine, learningRate }: RlStepParams,
-  learnt: { sample: Sample; advantage: number }[],
+  learnt: readonly Learnt[],
+  samples: number,
 ): Promise<TrainStepResult | undefined> {
   if (learnt.length === 0) return undefined;
-  const sequences: TrainSequence[] = learnt.flatMap(({ sample, advantage }) =>
-    sequencesOf(sample, advantage),
+  const sequences: TrainSequence[] = learnt.flatMap(({ sample, advantage, references }) =>
+    sequencesOf(sample, advantage).map((sequence, branch) => ({
+      ...sequence,
+      ...(references && { refLogprobs: references[branch] }),
+    })),
   );
-  const { klCoef, clipLow, clipHigh } = spec.algorithm;
-  if (klCoef > 0) {
-    const ids = sequences.map((sequence) => sequence.ids);
-    const reference = await engine.score(ids, "reference", spec.rollout.temperature);
+  const { temperature, maxTokens } = spec.rollout;
+  const objective = policyObjective(spec.algorithm, { samples, maxTokens });
+  const ids = sequences.map((sequence) => sequence.ids);
+  if (objective.klCoef > 0) {
+    const reference = await engine.score(ids, "reference", temperature);
     sequences.forEach((sequence, index) => {
       sequence.refLogprobs = reference[index] ?? [];
     });
   }
+  if (objective.importanceCap !== undefined) {
+    const current = await engine.score(ids, "policy", temperature);
+    sequences.forEach((sequence, index) => {
+      sequence.samplerLogprobs = sequence.oldLogprobs ?? [];
+      sequence.oldLogprobs = current[index] ?? [];
+    });
+  }
   return engine.trainStep({
     sequences,
-    loss: "ppo",
-    clipLow,
-    clipHigh,
-    klCoef,
-    temperature: spec.rollout.temperature,
+    ...objective,
+    temperature,
     learningRate,
     microBatchSize: spec.trainer.microBatchSize,
   });
@@ -139,7 +175,30 @@ function conversationMetrics(spec: RunSpec, samples: readonly Sample[]): Record<
   };
 }
 
-function trainMetrics(trained: TrainStepResult, learnt: { sample: Sample }[]): Record<string, number> {
+/** Of what is set only. */
+function shapingMetrics(
+  algorithm: GrpoAlgorithm,
+  { samples, verdicts, extraPrompts }: Played,
+  rewards: readonly (number | undefined)[],
+): Record<string, number> {
+  const losses = verdicts.flatMap(({ total }, index) => {
+    const reward = rewards[index];
+    return total === undefined || reward === undefined ? [] : [total - reward];
+  });
+  const isShaped =
+    algorithm.lengthPenalty !== undefined ||
+    algorithm.overlongTokens !== undefined ||
+    (algorithm.klIn === "reward" && algorithm.klCoef > 0);
+  return {
+    ...(isShaped ? { reward_penalty: meanOf(losses) } : {}),
+    ...(algorithm.dropTruncated
+      ? { dropped_truncated: samples.filter((sample) => isDropped(algorithm, sample)).length }
+      : {}),
+    ...(algorithm.maxExtraPrompts > 0 ? { extra_prompts: extraPrompts } : {}),
+  };
+}
+
+function trainMetrics(trained: TrainStepResult, learnt: readonly Learnt[]): Record<string, number> {
   let drift = 0;
   learnt
     .flatMap(({ sample }) => writtenLogprobs(sample))
@@ -156,10 +215,4 @@ function trainMetrics(trained: TrainStepResult, learnt: { sample: Sample }[]): R
     grad_norm: trained.gradNorm,
     logprob_drift: drift,
   };
-}
-
-function inGroups<T>(values: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(values.length / size) }, (_, group) =>
-    values.slice(group * size, (group + 1) * size),
-  );
 }

@@ -13,13 +13,15 @@ import { trainLoop } from "./loop.ts";
 import { longestSequence, type MetRow } from "./lengths.ts";
 import { rowGroups } from "./mixture.ts";
 import { openPython } from "./python-run.ts";
+import { extraBatches } from "./extra-prompts.ts";
+import { objectiveSetup } from "./policy-objective.ts";
 import { createProgress } from "./progress.ts";
 import { readRows } from "./rows.ts";
 import { startingPoint, type StartingPoint } from "./starting-point.ts";
 import { rowsPerStep } from "./steps.ts";
 import { createPromptCodec } from "./text.ts";
-import { createWorld } from "./world.ts";
 import { withoutThinking } from "./thinking.ts";
+import { createWorld } from "./world.ts";
 
 export interface TrainParts {
   startEngine: (setup: EngineSetup) => Promise<EngineApi>;
@@ -55,12 +57,10 @@ export async function runTraining(
     const fetched = (file: JobFile) => fetchRows(client, file, workDir, spec.rollout.includeThinking);
     const rows = await fetched(job.dataset);
     const evalRows = job.evalDataset && (await fetched(job.evalDataset));
-    const batches = createBatches({
-      seed: spec.seed,
-      groups: rowGroups(rows, spec.environments),
-      perStep: rowsPerStep(spec),
-    });
-    const met = metRows(spec, start, batches, rows, evalRows ?? []);
+    const groups = rowGroups(rows, spec.environments);
+    const batches = createBatches({ seed: spec.seed, groups, perStep: rowsPerStep(spec) });
+    const extras = extraBatches(spec, groups);
+    const met = metRows(spec, start, [batches, ...(extras ? [extras] : [])], rows, evalRows ?? []);
     const maxPositions = await longestSequence(spec, codec, met);
     const waiting = AbortSignal.any([client.cancelled, client.ended]);
     const teacher = await openTeacher({ spec, client, log }, codec, progress, waiting);
@@ -80,6 +80,7 @@ export async function runTraining(
       rows,
       evalRows,
       batches,
+      extras,
       log,
       now: parts.now,
     });
@@ -105,13 +106,17 @@ async function fetchRows(
 function metRows(
   spec: RunSpec,
   { inheritedSteps, finishedSteps }: StartingPoint,
-  batches: Batches,
+  all: readonly Batches[],
   rows: DatasetRow[],
   evalRows: DatasetRow[],
 ): MetRow[] {
-  const used = batches.rowsUsed(inheritedSteps + finishedSteps + 1, inheritedSteps + spec.trainer.steps);
+  const used = new Set(
+    all.flatMap((batches) =>
+      batches.rowsUsed(inheritedSteps + finishedSteps + 1, inheritedSteps + spec.trainer.steps),
+    ),
+  );
   return [
-    ...used.flatMap((index) => {
+    ...[...used].flatMap((index) => {
       const row = rows[index];
       return row === undefined ? [] : [{ row, where: `dataset row ${index + 1}` }];
     }),
@@ -133,13 +138,12 @@ function engineSetup(job: TrainJob, start: StartingPoint, maxPositions: number):
 
 function trainerSetup(spec: RunSpec): TrainerSetup {
   const { adapter, trainer, algorithm } = spec;
-  const reference = algorithm.kind === "grpo" && algorithm.klCoef > 0;
   return {
     ...(adapter.kind === "lora"
       ? { lora: { rank: adapter.rank, alpha: adapter.alpha ?? 2 * adapter.rank, targets: adapter.targets } }
       : {}),
     optimizer: optimizerSetup(trainer),
-    reference,
+    ...(algorithm.kind === "grpo" ? objectiveSetup(algorithm) : { reference: false }),
     seed: spec.seed,
   };
 }

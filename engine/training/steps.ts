@@ -26,6 +26,8 @@ export interface StepContext {
   teacher?: Teacher | undefined;
   rows: DatasetRow[];
   batches: Batches;
+  /** Rows to sample in place of those that have nothing to tell. */
+  extras?: Batches | undefined;
   /** Within this run, from 1: what schedule and reports count. */
   step: number;
   /** Over continued runs: what rows and random numbers hang on, so that N + N steps equal 2N. */
@@ -39,15 +41,15 @@ export interface StepContext {
 export async function runStep(context: StepContext): Promise<RlStepResult> {
   const { spec, engine, codec, client, progress, rows, batches, step, totalStep, signal } = context;
   const learningRate = learningRateAt(spec.trainer, step);
-  const picked = batches.rowsOfStep(totalStep).map((index) => ({
-    index,
-    row: rows[index] ?? missingRow(index),
-  }));
+  const rowsOf = (each: Batches) =>
+    each.rowsOfStep(totalStep).map((index) => ({ index, row: rows[index] ?? missingRow(index) }));
+  const picked = rowsOf(batches);
   if (spec.algorithm.kind !== "sft") {
     const sampled = {
       ...context,
       client: { judge: (batch: RewardRow[]) => unlessAborted(client.judge(batch), signal) },
       prompts: picked.map(({ row }) => row),
+      extraPrompts: context.extras === undefined ? [] : rowsOf(context.extras).map(({ row }) => row),
       learningRate,
     };
     const { algorithm } = spec;

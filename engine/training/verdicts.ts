@@ -1,7 +1,7 @@
 import { ERROR_CODES, type ErrorCode } from "../../sdk/schema/error-codes.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Verdict } from "../../sdk/schema/rollout.ts";
-import { meanOf, standardDeviation } from "./grpo.ts";
+import { meanOf, standardDeviation } from "./statistics.ts";
 
 /** Verdicts of the whole run so far. Kept in checkpoints, so that a resumed run fails where the run would have. */
 export interface VerdictCount {

@@ -9,6 +9,7 @@ import {
   runTags,
   sha256,
 } from "./common.ts";
+import { grpoAlgorithm, grpoFaults } from "./grpo-algorithm.ts";
 import { hardware } from "./hardware.ts";
 import { checkpointId, modelRef } from "./model.ts";
 import { trackers } from "./tracker.ts";
@@ -149,16 +150,6 @@ export const rolloutSpec = z.strictObject({
   rolloutTimeoutMs: z._default(positiveInt, 3_600_000),
   /** Handed to the chat template, for example `{ enable_thinking: false }`. */
   chatTemplateKwargs: z._default(z.record(z.string(), z.unknown()), {}),
-});
-
-/** Group-relative advantages (arXiv:2402.03300) with the clipped objective of arXiv:1707.06347. */
-export const grpoAlgorithm = z.strictObject({
-  kind: z.literal("grpo"),
-  clipLow: z._default(z.number().check(z.gt(0), z.lt(1)), 0.2),
-  clipHigh: z._default(z.number().check(z.gt(0)), 0.2),
-  klCoef: z._default(z.number().check(z.gte(0)), 0),
-  /** Divide by the group's standard deviation. */
-  normalizeStd: z._default(z.boolean(), true),
 });
 
 export const sftAlgorithm = z.strictObject({
@@ -316,9 +307,10 @@ export const runSpec = z
       path: ["rollout", "samplesPerPrompt"],
       message: `times promptsPerStep must be at most ${MAX_SEQUENCES}: a step keeps all its samples in memory`,
     }),
-    z.refine(({ algorithm, rollout }) => algorithm.kind !== "grpo" || rollout.samplesPerPrompt > 1, {
-      path: ["rollout", "samplesPerPrompt"],
-      message: "must be at least 2 for grpo: a group of one has no advantage",
+    z.check(({ value, issues }) => {
+      if (value.algorithm.kind !== "grpo") return;
+      for (const { path, message } of grpoFaults(value.algorithm, value.rollout))
+        issues.push({ code: "custom", input: value, path, message });
     }),
   );
 export type RunSpec = z.infer<typeof runSpec>;

@@ -76,12 +76,44 @@ describe("recipes.grpo", () => {
     const { trainer } = recipes.grpo({ steps: 4, optimizer: "sgd", momentum: 0.8, nesterov: true });
     expect(trainer).toMatchObject({ optimizer: "sgd", momentum: 0.8, nesterov: true });
     expect(recipes.sft({ steps: 4 }).trainer).toMatchObject({ optimizer: "adamw" });
-    const odd = { optimizer: "sign_sgd", momentum: 0.9, beta1: 0.9, decaySteps: 5, minLearningRate: 1 } as const;
+    const odd = {
+      optimizer: "sign_sgd",
+      momentum: 0.9,
+      beta1: 0.9,
+      decaySteps: 5,
+      minLearningRate: 1,
+    } as const;
     expect(() => recipes.sft({ steps: 4, ...odd })).toThrow(
       expect.objectContaining({
         code: "invalid_input",
         message: expect.stringMatching(
           /momentum: is of sgd and muon[^]*decaySteps: is of the linear schedule[^]*decaySteps: and warmupSteps are 5 together, more than the 4 steps[^]*minLearningRate: must be at most learningRate[^]*beta1: is of adamw and muon/,
+        ) as string,
+      }),
+    );
+  });
+
+  it("takes the terms of an algorithm, and says at once which do not go together", () => {
+    const dapo = recipes.grpo({
+      steps: 4,
+      clipHigh: 0.28,
+      dropTruncated: true,
+      overlongTokens: 64,
+      maxExtraPrompts: 16,
+      lengthPenalty: { turns: 0 },
+    });
+    expect(dapo.algorithm).toMatchObject({
+      clipLow: 0.2,
+      overlongTokens: 64,
+      maxExtraPrompts: 16,
+      lengthPenalty: { outputTokens: 0.25, inputTokens: 0.1, turns: 0 },
+    });
+    expect(() => recipes.grpo({ steps: 4, loss: "ipo", ratio: "sequence", overlongTokens: 300 })).toThrow(
+      expect.objectContaining({
+        code: "invalid_input",
+        where: "ratio",
+        message: expect.stringMatching(
+          /ratio of the sequence[^]*overlongTokens must be at most maxTokens/,
         ) as string,
       }),
     );

@@ -2,8 +2,8 @@ import { Tensor } from "onnxruntime-node";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import type { TrainBatch, TrainSequence } from "../engine-api.ts";
 import type { Tensors } from "../graph/session.ts";
-import type { ObjectiveShape } from "../models/objective.ts";
 import type { MicroBatch } from "./micro-batches.ts";
+import { objectiveShape } from "./objective-shape.ts";
 import { tokenTerms, type TokenTerms } from "./token-terms.ts";
 
 /**
@@ -22,23 +22,6 @@ export function checkBatch(batch: TrainBatch): void {
   }
   for (const [index, sequence] of batch.sequences.entries())
     checkSequence(sequence, `sequences[${index}]`, batch);
-}
-
-type ObjectiveTerms = Pick<
-  TrainBatch,
-  "loss" | "ratio" | "klEstimator" | "klCoef" | "normalizer" | "entropyCoef"
->;
-
-/** The graph that has the terms of this batch's objective. */
-export function objectiveShape(batch: ObjectiveTerms): ObjectiveShape {
-  const { loss, ratio, klEstimator, klCoef, normalizer, entropyCoef = 0 } = batch;
-  return {
-    trust: loss === "dppo" || loss === "ipo" ? "mask" : "clip",
-    ratio: ratio ?? "token",
-    kl: klCoef === 0 ? "k3" : (klEstimator ?? "k3"),
-    klWeight: klCoef !== 0 && normalizer === "sequence" ? "own" : "shared",
-    entropy: entropyCoef !== 0,
-  };
 }
 
 /**

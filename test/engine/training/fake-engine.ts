@@ -34,10 +34,11 @@ export async function startFakeEngine(setup: EngineSetup): Promise<FakeEngine> {
         { length },
         (_, at) => 10 + ((request.seed + at + Math.floor(engine.weight)) % 90),
       );
+      const answer = [...ids, EOS].slice(0, request.maxNewTokens);
       return {
-        ids: [...ids, EOS],
-        logprobs: [...ids, EOS].map((id) => -id / 100),
-        finishReason: "stop" as const,
+        ids: answer,
+        logprobs: answer.map((id) => -id / 100),
+        finishReason: answer.at(-1) === EOS ? ("stop" as const) : ("length" as const),
       };
     },
     score: async (sequences) => sequences.map((ids) => ids.map((id, at) => (at === 0 ? 0 : -id / 50))),

@@ -66,7 +66,7 @@ describe("parseWith", () => {
 
   it("tells which values decide between the forms of a union", () => {
     const error = failureOf(runSpec, { algorithm: { kind: "ppo" } });
-    expect(error.message).toContain('algorithm.kind: must be one of "grpo", "sft", is "ppo"');
+    expect(error.message).toContain('algorithm.kind: must be one of "grpo", "sft", "distill", is "ppo"');
   });
 
   it("prefers the schema's own words", () => {

@@ -45,7 +45,7 @@ describe("runSpec", () => {
     ],
     [
       { rollout: { samplesPerPrompt: 1 } },
-      "rollout.samplesPerPrompt: must be at least 2 for grpo: a group of one has no advantage",
+      "rollout.samplesPerPrompt: must be at least 2 for grpo: a group of one has no advantage; reinforce compares with the whole step",
     ],
     [{ rollout: { maxTokens: 131_073 } }, "rollout.maxTokens: must be at most 131072, is 131073"],
     [{ rollout: { temperature: 1e-38 } }, "rollout.temperature: must be at least 0.01, is 1e-38"],

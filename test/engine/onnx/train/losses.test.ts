@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { TrainBatch } from "../../../../engine/onnx/engine-api.ts";
 import { klOf } from "../../../../engine/onnx/train/loss-metrics.ts";
-import { checkBatch, divisors, objectiveShape } from "../../../../engine/onnx/train/losses.ts";
+import { checkBatch, divisors } from "../../../../engine/onnx/train/losses.ts";
+import { objectiveShape } from "../../../../engine/onnx/train/objective-shape.ts";
 import { batch, sequence } from "../support/batches.ts";
 import { expectError } from "../support/errors.ts";
 

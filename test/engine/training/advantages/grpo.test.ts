@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { groupAdvantages } from "../../../engine/training/grpo.ts";
+import { groupAdvantages } from "../../../../engine/training/advantages/grpo.ts";
 
 const none = undefined;
 

@@ -1,0 +1,129 @@
+import * as z from "zod/mini";
+import { countUpTo, nonNegativeInt } from "./common.ts";
+
+/** Of a step. */
+const MAX_SAMPLES = 65_536;
+
+const share = z.number().check(z.gte(0), z.lte(100));
+
+/**
+ * What of a reward an answer loses by its length: so much of the group's mean reward as the share is that it has of the
+ * group's longest, for each of three lengths.
+ */
+const lengthPenalty = z.strictObject({
+  /** Of the tokens that the model wrote. */
+  outputTokens: z._default(share, 0.25),
+  /** Of the tokens it was given: prompt, tools, environment. */
+  inputTokens: z._default(share, 0.1),
+  turns: z._default(share, 0.1),
+});
+
+/**
+ * Policy gradients from judged answers. The defaults are group-relative advantages (arXiv:2402.03300) with the clipped
+ * objective of arXiv:1707.06347; docs/algorithms.md has every term with its formula and paper.
+ */
+export const grpoAlgorithm = z.strictObject({
+  kind: z.literal("grpo"),
+  /**
+   * How much better an answer was than expected. `grpo`: than the group's mean (arXiv:2402.03300). `rloo`: than the
+   * mean of the others in the group (arXiv:2402.14740). `reinforce`: than the mean of the step (arXiv:2501.03262).
+   * `max_rl`: than the group's mean, in units of it (arXiv:2602.02710).
+   */
+  advantage: z._default(z.enum(["grpo", "rloo", "reinforce", "max_rl"]), "grpo"),
+  /** Of `grpo` and `reinforce`: divide by the standard deviation of the group, or of the step. */
+  normalizeStd: z._default(z.boolean(), true),
+  /** Advantages times this; matters beside terms that have no advantage. */
+  advantageScale: z._default(z.number().check(z.gte(0), z.lte(1e6)), 1),
+  /**
+   * `ppo`: the ratio to the policy that sampled is clipped. `importance_sampling`: it is not. `dppo`: tokens whose
+   * probability has moved too far with their advantage are left out (arXiv:2602.04879). `ipo`: in either direction.
+   */
+  loss: z._default(z.enum(["ppo", "importance_sampling", "dppo", "ipo"]), "ppo"),
+  /** Of `ppo`: the ratio is clipped to [1 - clipLow, 1 + clipHigh]. */
+  clipLow: z._default(z.number().check(z.gt(0), z.lt(1)), 0.2),
+  clipHigh: z._default(z.number().check(z.gt(0)), 0.2),
+  /** Of `dppo`: how far a probability may have fallen and risen; `ipo` goes by `maskHigh` alone. */
+  maskLow: z._default(z.number().check(z.gte(0)), 0.2),
+  maskHigh: z._default(z.number().check(z.gte(0)), 0.2),
+  /** Of `dppo` and `ipo`: weight of the squared log-ratio to the policy that sampled (arXiv:2602.02276). */
+  driftCoef: z._default(z.number().check(z.gte(0)), 0),
+  /** Of `ppo` and `importance_sampling`. `sequence`: one ratio for all tokens of an answer (arXiv:2507.18071). */
+  ratio: z._default(z.enum(["token", "sequence"]), "token"),
+  /**
+   * What the sum over tokens is divided by. `token`: the tokens of the step (arXiv:2503.14476). `sequence`: each
+   * answer's own, and the answers (arXiv:2402.03300). `constant`: `maxTokens`, and the answers (arXiv:2503.20783).
+   */
+  normalizer: z._default(z.enum(["token", "sequence", "constant"]), "token"),
+  /** Weight of the divergence from the starting weights. */
+  klCoef: z._default(z.number().check(z.gte(0)), 0),
+  /** http://joschu.net/blog/kl-approx.html */
+  klEstimator: z._default(z.enum(["k1", "k2", "k3"]), "k3"),
+  /** `loss`: differentiated (arXiv:2402.03300). `reward`: taken off the reward (arXiv:2203.02155). */
+  klIn: z._default(z.enum(["loss", "reward"]), "loss"),
+  /** Weight of the entropy, which is raised (arXiv:1602.01783). */
+  entropyCoef: z._default(z.number().check(z.gte(0)), 0),
+  /**
+   * Log-probabilities are computed again by the trainer before the step, and advantages multiplied by the ratio to
+   * those of the sampler, at most this (https://fengyao.notion.site/off-policy-rl). Absent: the sampler's are used.
+   */
+  importanceCap: z.optional(z.number().check(z.gt(0))),
+  /** Answers that were cut at `maxTokens` count in their group and are not learnt (arXiv:2503.14476, section 3.4). */
+  dropTruncated: z._default(z.boolean(), false),
+  /** Over the last so many tokens before `maxTokens` the reward falls by up to 1 (arXiv:2503.14476, eq. 13). */
+  overlongTokens: z.optional(countUpTo(131_072)),
+  lengthPenalty: z.optional(lengthPenalty),
+  /**
+   * Prompts a step samples at most beyond `promptsPerStep`, in place of those whose answers all score the same
+   * (arXiv:2503.14476, section 3.2).
+   */
+  maxExtraPrompts: z._default(nonNegativeInt.check(z.lte(4_096)), 0),
+});
+export type GrpoAlgorithm = z.infer<typeof grpoAlgorithm>;
+
+/** What of an algorithm and the rollouts it learns from does not go together, where in the run spec, and why. */
+export function grpoFaults(
+  { advantage, loss, ratio, overlongTokens, maxExtraPrompts }: GrpoAlgorithm,
+  rollout: { promptsPerStep: number; samplesPerPrompt: number; maxTurns: number; maxTokens: number },
+): { path: string[]; message: string }[] {
+  const samplesOf = (prompts: number) => prompts * rollout.samplesPerPrompt;
+  const isGroup = rollout.samplesPerPrompt > 1;
+  const faults: [applies: boolean, path: string[], message: string][] = [
+    [
+      !isGroup && advantage !== "reinforce",
+      ["rollout", "samplesPerPrompt"],
+      `must be at least 2 for ${advantage}: a group of one has no advantage; reinforce compares with the whole step`,
+    ],
+    [
+      advantage === "reinforce" && rollout.promptsPerStep * rollout.samplesPerPrompt === 1,
+      ["rollout", "promptsPerStep"],
+      "must be at least 2 where there is one answer to each: one answer has nothing to be compared with",
+    ],
+    [
+      ratio === "sequence" && loss !== "ppo" && loss !== "importance_sampling",
+      ["algorithm", "ratio"],
+      `of the sequence goes with ppo and importance_sampling; ${loss} looks at tokens`,
+    ],
+    [
+      overlongTokens !== undefined && rollout.maxTurns > 1,
+      ["algorithm", "overlongTokens"],
+      "is about how long the one answer is, and there are several turns; use lengthPenalty",
+    ],
+    [
+      overlongTokens !== undefined && overlongTokens > rollout.maxTokens,
+      ["algorithm", "overlongTokens"],
+      `must be at most maxTokens, which is ${rollout.maxTokens}`,
+    ],
+    [
+      maxExtraPrompts > 0 && !isGroup,
+      ["algorithm", "maxExtraPrompts"],
+      "stands in for groups whose answers all score the same, and groups of one always do",
+    ],
+    [
+      samplesOf(rollout.promptsPerStep) <= MAX_SAMPLES &&
+        samplesOf(rollout.promptsPerStep + maxExtraPrompts) > MAX_SAMPLES,
+      ["algorithm", "maxExtraPrompts"],
+      `and promptsPerStep, times samplesPerPrompt, must be at most ${MAX_SAMPLES}: a step keeps all its samples in memory`,
+    ],
+  ];
+  return faults.flatMap(([applies, path, message]) => (applies ? [{ path, message }] : []));
+}
