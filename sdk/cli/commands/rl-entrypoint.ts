@@ -96,5 +96,6 @@ async function printHelp(
   const at = words.findIndex((word) => word === "--help" || word === "-h");
   const about = words.slice(at + 1).find((word) => /^(--)?[a-z][\w.-]*$/i.test(word));
   const { entrypointHelp } = await import("./rl-help.ts");
-  for (const line of entrypointHelp(name, about, context.colors)) print(context, line);
+  const { columns } = context.out as { columns?: number };
+  for (const line of entrypointHelp(name, about, context.colors, columns)) print(context, line);
 }

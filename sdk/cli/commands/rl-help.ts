@@ -5,8 +5,11 @@ import { noSetting } from "./rl-settings.ts";
 import { rootOf } from "../../config/prime-rl/walk.ts";
 import type { Colors } from "../context.ts";
 
-const WIDTH = 100;
-const TEXT_AT = 46;
+/** Columns of a line: those of the terminal within these bounds, and the most where there is none. */
+const MOST_WIDE = 100;
+const LEAST_WIDE = 60;
+/** Where the text of a setting begins, as a share of the line. */
+const TEXT_AT = 0.46;
 
 const INTRODUCTION = `Files come after an @ and a space and merge from left to right; flags lie over them:
   @ base.toml @ overlay.toml                 two files, TOML, JSON or YAML
@@ -24,7 +27,10 @@ export function entrypointHelp(
   name: EntrypointName,
   about: string | undefined,
   { bold, dim }: Colors,
+  columns = MOST_WIDE,
 ): string[] {
+  const width = Math.max(LEAST_WIDE, Math.min(MOST_WIDE, columns));
+  const rowLines = (row: Row) => wrappedRow(row, width);
   const root = rootOf(ENTRYPOINTS[name].schema);
   const target = about === undefined ? undefined : targetOf(about.replace(/^--/, ""), root);
   const groups = helpGroups(root, target?.path);
@@ -62,12 +68,15 @@ export function entrypointHelp(
   ];
 }
 
-function rowLines({ flag, takes, text }: HelpGroup["rows"][number]): string[] {
+type Row = HelpGroup["rows"][number];
+
+function wrappedRow({ flag, takes, text }: Row, width: number): string[] {
   const head = `  ${flag}${takes ? ` ${takes}` : ""}`;
-  const wrapped = wrap(text, WIDTH - TEXT_AT);
-  const indent = " ".repeat(TEXT_AT);
-  if (head.length > TEXT_AT - 2) return [head, ...wrapped.map((line) => indent + line)];
-  return wrapped.map((line, index) => (index === 0 ? head.padEnd(TEXT_AT) : indent) + line);
+  const textAt = Math.floor(width * TEXT_AT);
+  const wrapped = wrap(text, width - textAt);
+  const indent = " ".repeat(textAt);
+  if (head.length > textAt - 2) return [head, ...wrapped.map((line) => indent + line)];
+  return wrapped.map((line, index) => (index === 0 ? head.padEnd(textAt) : indent) + line);
 }
 
 function wrap(text: string, width: number): string[] {
