@@ -58,7 +58,10 @@ def write_types(random):
         expected[kind.name] = base64.b64encode(gguf.quants.dequantize(data, kind).astype("<f4").tobytes()).decode()
         writer.add_tensor(kind.name, data, raw_dtype=kind)
     finish(writer)
-    return expected
+    numbers = np.frombuffer(base64.b64decode(expected["F32"]), dtype="<f4").reshape(ROWS, WIDTH)
+    written = {kind.name: base64.b64encode(gguf.quants.quantize(numbers, kind).tobytes()).decode()
+               for kind in (Type.F16, Type.BF16, Type.Q8_0)}
+    return expected, written
 
 
 def permute(weights, heads):
@@ -159,13 +162,13 @@ def finish(writer):
 def main():
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir(parents=True)
-    expected = write_types(np.random.default_rng(5))
+    expected, written = write_types(np.random.default_rng(5))
     for name in MODELS:
         write_model(name)
     cases = {name: write_tokenizer(name) for name in PRE}
     versions = {name: version(name) for name in ("gguf", "transformers", "tokenizers", "torch")}
     reference = {"versions": versions, "script": hashlib.sha256(Path(__file__).read_bytes()).hexdigest(),
-                 "types": expected, "tokenizers": cases}
+                 "types": expected, "written": written, "tokenizers": cases}
     (OUT / "reference.json").write_text(json.dumps(reference) + "\n")
 
 

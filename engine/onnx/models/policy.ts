@@ -1,23 +1,14 @@
-import { copyFile, mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Tensors } from "../graph/session.ts";
 import { writeSafetensors } from "../weights/safetensors.ts";
 import { checkShapes, loadInto, weightFiles } from "../weights/load.ts";
-import { writeGgufCompanions } from "../text/gguf-folder.ts";
+import { writeCompanions } from "../text/companions.ts";
 import { loadLlamaConfig, toHfConfig, type LlamaConfig } from "./llama-config.ts";
 import { llamaParameters } from "./llama-parameters.ts";
 import type { LoraAdapter } from "./lora.ts";
 import { ParameterSet } from "./parameter-set.ts";
 import { loadAdapter, writeAdapter } from "./peft.ts";
-
-/** Files of a model folder that are not weights and belong to every copy of it. */
-const COMPANIONS = [
-  "tokenizer.json",
-  "tokenizer_config.json",
-  "special_tokens_map.json",
-  "generation_config.json",
-  "chat_template.jinja",
-];
 
 /**
  * A model's configuration and weights, and an adapter where it has one. The arrays are the only copy:
@@ -76,10 +67,6 @@ export class Policy {
 
   async #copyCompanions(dir: string): Promise<void> {
     if (this.sourceDir === undefined || this.sourceDir === dir) return;
-    if (await writeGgufCompanions(this.sourceDir, dir)) return;
-    const present = await readdir(this.sourceDir);
-    for (const file of COMPANIONS.filter((name) => present.includes(name))) {
-      await copyFile(join(this.sourceDir, file), join(dir, file));
-    }
+    await writeCompanions(this.sourceDir, dir);
   }
 }

@@ -19,12 +19,34 @@ export function decodeElements(type: ElementType, bytes: Uint8Array, target: Flo
 }
 
 /** float32 as little-endian bytes of another type. */
-export function encodeElements(type: "F32" | "BF16", data: Float32Array): Uint8Array {
+export function encodeElements(type: ElementType, data: Float32Array): Uint8Array {
   if (type === "F32") return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   const bits = new Uint32Array(data.buffer, data.byteOffset, data.length);
   const halves = new Uint16Array(data.length);
-  for (let i = 0; i < bits.length; i++) halves[i] = roundToBfloat16(bits[i] ?? 0);
+  const round = type === "F16" ? roundToHalf : roundToBfloat16;
+  for (let i = 0; i < bits.length; i++) halves[i] = round(bits[i] ?? 0);
   return new Uint8Array(halves.buffer);
+}
+
+/** Nearest, ties to even; what is too large becomes infinite. */
+function roundToHalf(bits: number): number {
+  const sign = (bits >>> 16) & 0x8000;
+  const rest = bits & 0x7fffffff;
+  if (rest > 0x7f800000) return sign | 0x7e00;
+  if (rest >= 0x477ff000) return sign | 0x7c00;
+  if (rest < 0x38800000) return sign | subnormalHalf(rest);
+  return sign | ((rest - 0x38000000 + 0xfff + ((rest >>> 13) & 1)) >>> 13);
+}
+
+/** Below the smallest normal half, numbers are multiples of 2^-24. */
+function subnormalHalf(bits: number): number {
+  const shift = 126 - (bits >>> 23);
+  if (shift > 24) return 0;
+  const fraction = (bits & 0x7fffff) | 0x800000;
+  const kept = fraction >>> shift;
+  const lost = fraction & (2 ** shift - 1);
+  const half = 2 ** (shift - 1);
+  return kept + (lost > half || (lost === half && (kept & 1) === 1) ? 1 : 0);
 }
 
 /** Nearest, ties to even; a NaN stays one. */

@@ -105,21 +105,36 @@ export class SafetensorsFile implements WeightsFile {
 }
 
 /**
- * Writes a file; `type` F32 keeps every bit, BF16 halves the size (rounding to nearest even).
+ * Writes a file; `type` F32 keeps every bit, BF16 and F16 halve the size (rounding to nearest even).
  *
  * @param metadata string pairs for the header; Transformers wants `{ format: "pt" }`.
  */
 export async function writeSafetensors(
   path: string,
   tensors: readonly NamedTensor[],
-  type: "F32" | "BF16" = "F32",
+  type: ElementType = "F32",
+  metadata: Record<string, string> = { format: "pt" },
+): Promise<void> {
+  const sources = tensors.map(({ name, shape, data }) => ({
+    name,
+    shape,
+    read: () => Promise.resolve(data),
+  }));
+  await writeSafetensorsOf(path, sources, type, metadata);
+}
+
+/** As {@link writeSafetensors}, with tensors that are read when their turn comes. */
+export async function writeSafetensorsOf(
+  path: string,
+  tensors: readonly { name: string; shape: readonly number[]; read: () => Promise<Float32Array> }[],
+  type: ElementType,
   metadata: Record<string, string> = { format: "pt" },
 ): Promise<void> {
   const header: Record<string, unknown> = { __metadata__: metadata };
   let end = 0;
-  for (const { name, shape, data } of tensors) {
+  for (const { name, shape } of tensors) {
     const start = end;
-    end += data.length * ELEMENT_BYTES[type];
+    end += shape.reduce((a, b) => a * b, 1) * ELEMENT_BYTES[type];
     header[name] = { dtype: type, shape, data_offsets: [start, end] };
   }
   const json = Buffer.from(JSON.stringify(header));
@@ -132,7 +147,7 @@ export async function writeSafetensors(
   try {
     await handle.writeFile(length);
     await handle.writeFile(padded);
-    for (const { data } of tensors) await handle.writeFile(encodeElements(type, data));
+    for (const { read } of tensors) await handle.writeFile(encodeElements(type, await read()));
     await handle.sync();
   } finally {
     await handle.close();
