@@ -16,31 +16,25 @@ interface Limit {
 /** Kind, loss, estimator, tools and rows against the embedded engine: what is not here, it does. */
 const LIMITS: readonly Limit[] = [
   {
-    applies: ({ dataset_type: kind }) => kind === "distill",
-    path: ["dataset_type"],
-    message: "distill: the embedded engine has no teacher yet",
-    hint: "Train with rl or sft here.",
-  },
-  {
     applies: (_, __, model) => OTHER_ARCHITECTURE.test(model),
     path: ["model", "path"],
     message: "the embedded engine computes Llama, Qwen2, Qwen3 and SmolLM without experts or eyes",
     hint: "Try the project with --model spotter/nano, or take a model such as Qwen/Qwen3-4B-Instruct-2507.",
   },
   {
-    applies: (config) => isSampled(config) && config.algorithm?.adv_estimator === "gae",
+    applies: (config) => config.dataset_type === "rl" && config.algorithm?.adv_estimator === "gae",
     path: ["algorithm", "adv_estimator"],
     message: "gae needs a value model, which the embedded engine does not train",
     hint: "Write grpo, which takes the group's mean instead.",
   },
   {
-    applies: (config) => isSampled(config) && config.algorithm?.adv_estimator === "reinforce",
+    applies: (config) => config.dataset_type === "rl" && config.algorithm?.adv_estimator === "reinforce",
     path: ["algorithm", "adv_estimator"],
     message: "reinforce without a baseline is not what the embedded engine does",
     hint: "Write grpo, which takes the group's mean as baseline.",
   },
   {
-    applies: (config) => isSampled(config) && config.data.group_size < 2,
+    applies: (config) => config.dataset_type === "rl" && config.data.group_size < 2,
     path: ["data", "group_size"],
     message: "is 1: a group of one has no advantage over itself",
     hint: "Write 2 or more.",
@@ -52,13 +46,13 @@ const LIMITS: readonly Limit[] = [
     hint: "Write all rewards in one language.",
   },
   {
-    applies: (config, { tools }) => isSampled(config) && isMixed(tools),
+    applies: (config, { tools }) => callsTools(config) && isMixed(tools),
     path: ["rollout"],
     message: "tools are written in both TypeScript and Python, and only one of them is asked here yet",
     hint: "Write all tools in one language.",
   },
   {
-    applies: (config) => isSampled(config) && (config.rollout?.mcp_url ?? null) !== null,
+    applies: (config) => callsTools(config) && (config.rollout?.mcp_url ?? null) !== null,
     path: ["rollout", "mcp_url"],
     message: "MCP servers are not connected here yet",
     hint: "Write the tools in tools.ts.",
@@ -105,7 +99,7 @@ const UNGRANTED: readonly Limit[] = [
     hint: "If you trust the code, add --allow-python; or write the rewards in rewards.ts.",
   },
   {
-    applies: (config, { tools }) => isSampled(config) && tools.hasPython && (tools.items?.size ?? 0) > 0,
+    applies: (config, { tools }) => callsTools(config) && tools.hasPython && (tools.items?.size ?? 0) > 0,
     path: ["rollout"],
     message: "tools.py runs beside the trainer with your files and network in reach, and nobody allowed it",
     hint: "If you trust the code, add --allow-python; or write the tools in tools.ts.",
@@ -162,6 +156,11 @@ export function embeddedIgnores({ view, rows }: Project): Remark[] {
 
 function isMixed({ hasPython, hasTypeScript, items }: Project["rewards"]): boolean {
   return hasPython && hasTypeScript && (items?.size ?? 0) > 0;
+}
+
+/** A distillation leaves its tools alone unless it is agentic. */
+function callsTools(config: ProjectConfig): boolean {
+  return isSampled(config) && (config.dataset_type === "rl" || config.teacher?.agentic === true);
 }
 
 function isSampled({ dataset_type: kind }: ProjectConfig): boolean {

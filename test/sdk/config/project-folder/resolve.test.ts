@@ -36,7 +36,7 @@ describe("a project as a run", () => {
       const [run] = small.runs;
       expect(run?.plan.spec).toMatchObject({ model: { name: "spotter/nano" }, adapter: { kind: "lora" } });
       const limits = run?.limits.map(({ path }) => path) ?? [];
-      const expected = name.includes("distill") ? ["dataset_type"] : name === "full-rl.yml" ? ["evals"] : [];
+      const expected = name === "full-rl.yml" ? ["evals"] : [];
       expect(limits).toEqual(expected);
       if (expected.length > 0 || !small.project || !run) return;
       // What would be sent is a spec as the control plane takes it, and stays what it is.
@@ -79,7 +79,7 @@ describe("a project as a run", () => {
     expect(distill.runs[0]?.plan.spec).toMatchObject({
       kind: "distill",
       teacher: { model: { name: "Qwen/Qwen3-32B" }, agentic: true },
-      algorithm: { klCoef: 1 },
+      algorithm: { kind: "distill", klCoef: 1 },
     });
     expect(distill.runs[0]?.plan.spec).not.toHaveProperty("rewards");
     expect((await resolveFiles({})).runs[0]?.plan.spec).toMatchObject({ algorithm: { klCoef: 0.01 } });
