@@ -25,12 +25,15 @@ export function rolloutEntries(
   const windowSource = `${at("rollout.max_context_window")}${window < rollout.max_context_window ? `, cut to what ${model} reaches` : ""}`;
   const mode: ReasoningMode | null = rollout.reasoning_mode;
   const meaning = reasoningMeaning(mode, facts?.reasoning ?? "none");
+  const isPlain = config.dataset_type === "distill" && config.teacher?.agentic !== true;
   return [
     { path: "rollout.promptsPerStep", value: config.data.batch_size, source: at("data.batch_size") },
     { path: "rollout.samplesPerPrompt", value: config.data.group_size, source: at("data.group_size") },
     { path: "rollout.maxTokens", value: Math.min(window, MAX_TOKENS), source: windowSource },
     { path: "rollout.contextTokens", value: window, source: windowSource },
-    { path: "rollout.maxTurns", value: rollout.max_turns, source: at("rollout.max_turns") },
+    isPlain
+      ? { path: "rollout.maxTurns", value: 1, source: `${at("teacher.agentic")}: not agentic` }
+      : { path: "rollout.maxTurns", value: rollout.max_turns, source: at("rollout.max_turns") },
     {
       path: "rollout.terminationPolicy",
       value: rollout.termination_policy,

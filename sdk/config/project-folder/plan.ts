@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { modelNameKind } from "./catalogue.ts";
 import { type ConfigDocument, sourceOf } from "./config-document.ts";
 import { algorithmDefaults, type ProjectConfig, rolloutDefaults } from "./config-schema.ts";
 import type { Project } from "./project.ts";
@@ -76,8 +77,22 @@ function identity(project: Project, config: ProjectConfig, document: ConfigDocum
     { path: "adapter.kind", value: "lora", source: "qlora_* means LoRA on the engine's own precision" },
     { path: "adapter.rank", value: own.qlora_rank, source: from(document, "model.qlora_rank") },
     { path: "adapter.alpha", value: own.qlora_alpha ?? 2 * own.qlora_rank, source: alphaSource },
-    { path: "teacher.model.name", value: config.teacher?.path, source: from(document, "teacher.path") },
-    { path: "teacher.agentic", value: config.teacher?.agentic, source: from(document, "teacher.agentic") },
+    ...teacherEntries(project, config, document),
+  ];
+}
+
+/** A model of the catalogue or a folder; or what was trained or is served here, by its id or name. */
+function teacherEntries(
+  { catalogue }: Project,
+  { teacher }: ProjectConfig,
+  document: ConfigDocument,
+): Entry[] {
+  if (!teacher) return [];
+  const isRecord = modelNameKind(teacher.path, catalogue) === "record";
+  const path = !isRecord ? "model.name" : teacher.path.includes("@") ? "checkpoint" : "endpoint";
+  return [
+    { path: `teacher.${path}`, value: teacher.path, source: from(document, "teacher.path") },
+    { path: "teacher.agentic", value: teacher.agentic, source: from(document, "teacher.agentic") },
   ];
 }
 
@@ -117,16 +132,21 @@ function sampledEntries(
   const rollout = config.rollout ?? rolloutDefaults;
   const algorithm = config.algorithm ?? algorithmDefaults;
   const isDistill = config.dataset_type === "distill";
+  const isAgentic = !isDistill || config.teacher?.agentic === true;
   const isClipped = algorithm.loss_fn === "ppo";
   const loss = from(document, "algorithm.loss_fn");
   const { rewards, tools } = project;
-  const toolNames = [...(tools.items?.keys() ?? [])];
-  const servers = rollout.mcp_url === null ? undefined : [rollout.mcp_url].flat();
+  const toolNames = isAgentic ? [...(tools.items?.keys() ?? [])] : [];
+  const servers = rollout.mcp_url === null || !isAgentic ? undefined : [rollout.mcp_url].flat();
   const hasTools = toolNames.length > 0 || servers !== undefined;
   const at = (key: string) => from(document, key);
   return [
     ...rolloutEntries(project, config, document, model),
-    { path: "algorithm.kind", value: "grpo", source: at("algorithm.adv_estimator") },
+    {
+      path: "algorithm.kind",
+      value: isDistill ? "distill" : "grpo",
+      source: at(isDistill ? "dataset_type" : "algorithm.adv_estimator"),
+    },
     {
       path: "algorithm.clipLow",
       value: isClipped ? 0.2 : 0.999_999,

@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { recipes } from "../../recipe.ts";
+import type { TeacherParams } from "../../teacher.ts";
 import type { TrainConfigParams } from "../../train-config.ts";
 import type { ProjectConfig } from "./config-schema.ts";
 import type { LaunchOptions } from "./launch-project.ts";
@@ -17,6 +18,7 @@ interface PlanSpec {
   rollout: Record<string, unknown>;
   algorithm: { kind: string; clipLow: number; clipHigh: number; klCoef: number; batchSize: number };
   trainer: { steps: number; learningRate: number; saveEvery?: number };
+  teacher?: { model?: { name: string }; checkpoint?: string; endpoint?: string; agentic: boolean };
   rewards?: { files: string[]; timeoutMs: number };
   tools?: { files: string[]; timeoutMs: number };
   limits?: { maxCostUsd?: number };
@@ -45,6 +47,7 @@ export function trainParams(
       allowOverlap: true,
     }),
     recipe: recipeOf(spec),
+    ...(spec.teacher && { teacher: teacherIn(folder, spec.teacher) }),
     ...(rewards && { rewards: { file: join(folder, rewards), timeoutMs: spec.rewards?.timeoutMs } }),
     ...(tools && { tools: { file: join(folder, tools), timeoutMs: spec.tools?.timeoutMs } }),
     ...(allowPython !== undefined && { allowPython }),
@@ -63,6 +66,10 @@ function modelIn(folder: string, name: string): string {
   return /^\.{1,2}(?:\/|$)/.test(name) ? resolve(folder, name) : name;
 }
 
+function teacherIn(folder: string, { model, ...teacher }: NonNullable<PlanSpec["teacher"]>): TeacherParams {
+  return model === undefined ? teacher : { ...teacher, model: modelIn(folder, model.name) };
+}
+
 function recipeOf(spec: PlanSpec): TrainConfigParams["recipe"] {
   const { steps, learningRate, saveEvery } = spec.trainer;
   const shared = { steps, learningRate, ...(saveEvery !== undefined && { saveEvery }) };
@@ -71,5 +78,7 @@ function recipeOf(spec: PlanSpec): TrainConfigParams["recipe"] {
     return recipes.sft({ ...shared, ...evalEvery, batchSize: spec.algorithm.batchSize });
   }
   const { clipLow, clipHigh, klCoef } = spec.algorithm;
+  if (spec.algorithm.kind === "distill")
+    return recipes.distill({ ...shared, ...spec.rollout, clipLow, clipHigh, klCoef });
   return recipes.grpo({ ...shared, ...spec.rollout, clipLow, clipHigh, klCoef });
 }

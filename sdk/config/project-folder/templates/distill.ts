@@ -41,8 +41,8 @@ export const distill: Template = {
     "train.jsonl": jsonLines(QUESTIONS.map((question) => ({ messages: [user(question)] }))),
     "README.md": `# ${title}
 
-The student answers, the teacher grades each token of the answer: there are no rewards, and no answers to collect. The
-embedded engine of one machine has no teacher yet: there the project can be checked and resolved, not trained.
+The student answers, the teacher grades each token of the answer: there are no rewards, and no answers to collect. On a
+machine without a large GPU, try it with small models: \`spotter run --model spotter/nano --teacher spotter/nano\`.
 
 ${commands()}`,
   }),

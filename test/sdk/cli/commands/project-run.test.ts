@@ -74,13 +74,29 @@ describe("spotter run --dry-run", () => {
   });
 
   it("resolves what cannot run here, with the reason", async () => {
+    const model = "model: { path: openai/gpt-oss-20b }";
+    const folder = projectFolder({ ...TYPESCRIPT, "config.yml": withSection(model) });
+    const { code, json } = await dryRun(folder);
+    const { spec, findings, native } = json as Resolved;
+    expect([code, native, spec?.kind]).toEqual([0, null, "rl"]);
+    expect(findings.map(({ code }) => code)).toEqual(["engine_unsupported"]);
+  });
+
+  it("shows a distillation with its teacher, which --teacher replaces", async () => {
     const folder = projectFolder({
       "config.yml": `${withSection("dataset_type: distill")}teacher: { path: Qwen/Qwen3-32B }\n`,
     });
-    const { code, json } = await dryRun(folder);
-    const { spec, findings, native } = json as Resolved;
-    expect([code, native, spec?.kind]).toEqual([0, null, "distill"]);
-    expect(findings.map(({ code }) => code)).toEqual(["engine_unsupported"]);
+    const { code, json } = await dryRun(folder, "--model", "spotter/nano", "--teacher", "poet@40");
+    const { spec, provenance, findings, native } = json as Resolved;
+    expect([code, findings.map((each) => each.code)]).toEqual([0, []]);
+    expect(spec).toMatchObject({
+      kind: "distill",
+      teacher: { checkpoint: "poet@40", agentic: false },
+      algorithm: { kind: "distill", answers: "student", klCoef: 1 },
+      rollout: { maxTurns: 1 },
+    });
+    expect(native).toEqual({ engine: "onnx", spec });
+    expect(provenance).toMatchObject({ "teacher.checkpoint": "--teacher poet@40" });
   });
 
   it("keeps its shape with errors, and ends with 2", async () => {
