@@ -21,7 +21,7 @@ export class OverlapWatch {
     this.#held++;
     if (!this.#trained.has(keyOf(row))) return;
     if (this.#shared++ > 0) return;
-    this.#example = JSON.stringify(row.prompt.at(-1)?.content ?? "").slice(0, 200);
+    this.#example = JSON.stringify(row.text ?? row.prompt.at(-1)?.content ?? "").slice(0, 200);
   }
 
   /** @throws SpotterError `datasets_overlap` */
@@ -38,6 +38,6 @@ export class OverlapWatch {
   }
 }
 
-function keyOf({ prompt }: DatasetRow): string {
-  return createHash("sha256").update(JSON.stringify(prompt)).digest("base64url");
+function keyOf({ prompt, text }: DatasetRow): string {
+  return createHash("sha256").update(JSON.stringify(text ?? prompt)).digest("base64url");
 }

@@ -14,6 +14,8 @@ import { slicedRows } from "./sliced-rows.ts";
 export interface FormattedRow {
   prompt: DatasetRow["prompt"];
   completion?: string | undefined;
+  /** Instead of both, the prompt empty: a text that SFT learns as it stands, every token of it. */
+  text?: string | undefined;
 }
 
 export interface DatasetParams {
@@ -21,6 +23,8 @@ export interface DatasetParams {
   inputColumn?: string;
   /** Column with the answer SFT learns. */
   outputColumn?: string;
+  /** Column with texts that SFT learns whole, instead of answers to prompts: mid-training. */
+  textColumn?: string;
   /**
    * The user's message; `{input}` and `{any_column}` are filled in, other braces stay. `{{name}}` writes
    * `{name}`. Default `{input}`.
@@ -39,6 +43,7 @@ export interface DatasetParams {
 export const DATASET_PARAMS = {
   inputColumn: "string",
   outputColumn: "string",
+  textColumn: "string",
   promptTemplate: "string",
   systemPrompt: "string",
   applyChatTemplate: "boolean",
@@ -60,6 +65,7 @@ type Settings = Pick<Dataset, keyof DatasetParams>;
 export abstract class Dataset {
   inputColumn?: string | undefined;
   outputColumn?: string | undefined;
+  textColumn?: string | undefined;
   promptTemplate?: string | undefined;
   systemPrompt?: string | undefined;
   applyChatTemplate?: boolean | undefined;
@@ -111,6 +117,8 @@ export abstract class Dataset {
    */
   format(row: Row): FormattedRow {
     const settings = this.settle();
+    if (settings.textColumn !== undefined)
+      return { prompt: [], text: columnText(row, settings.textColumn, "textColumn") };
     const completion =
       settings.outputColumn === undefined
         ? undefined
@@ -198,14 +206,18 @@ export abstract class Dataset {
   }
 
   async *#prepared(): AsyncIterable<Row> {
-    for await (const { prompt, completion, row } of this.formatted())
-      yield { ...row, messages: prompt, ...(completion === undefined ? {} : { completion }) };
+    for await (const { prompt, completion, text, row } of this.formatted())
+      yield text === undefined
+        ? { ...row, messages: prompt, ...(completion === undefined ? {} : { completion }) }
+        : { ...row, text };
   }
 
   #formatted(row: unknown, where: string): DatasetRow {
     if (!isRow(row)) throw invalidRow(where, "a row must be an object with named columns");
     try {
-      const { prompt, completion } = this.format(row);
+      const { prompt, completion, text } = this.format(row);
+      if (typeof text === "string" && text !== "") return { prompt: [], text, row };
+      if (text !== undefined) throw new Error("the text to learn is empty");
       if (!Array.isArray(prompt) || prompt.length === 0) throw new Error("format() gave no prompt messages");
       const template = this.applyChatTemplate === false ? { chatTemplate: false } : {};
       return { prompt, ...(completion === undefined ? {} : { completion }), ...template, row };

@@ -57,7 +57,7 @@ export async function prepareRun(
     ...rest
   } = withoutCode(params);
   const { evalEvery, ...recipeSpec } = recipe;
-  const check = recipe.kind === "sft" ? needsCompletion : undefined;
+  const check = recipe.kind === "sft" ? needsCompletion : needsPrompt;
   const bundled = (file: URL | string | undefined) => (file === undefined ? undefined : packUserCode(file));
   const code = await bundled(rewards && rewardsFile(rewards));
   const toolCode = await bundled(tools && rewardsFile(tools));
@@ -73,7 +73,7 @@ export async function prepareRun(
     note: (row: DatasetRow) => void,
   ) => {
     const checked = (row: DatasetRow, index: number) => {
-      check?.(row, index);
+      check(row, index);
       note(row);
     };
     const packed = await packAll(each, tasks, checked);
@@ -137,9 +137,16 @@ function startPoint(startFrom: NonNullable<TrainConfigParams["startFrom"]>) {
 }
 
 function needsCompletion(row: DatasetRow, index: number): void {
-  if (row.completion !== undefined) return;
+  if ((row.completion ?? row.text) !== undefined) return;
   throw new SpotterError("dataset_invalid", `Row ${index} has no answer to learn.`, {
-    hint: "Set outputColumn, or return a completion from format().",
+    hint: "Set outputColumn, or textColumn for whole texts, or return a completion from format().",
+  });
+}
+
+function needsPrompt(row: DatasetRow, index: number): void {
+  if (row.text === undefined) return;
+  throw new SpotterError("dataset_invalid", `Row ${index} is a text without a prompt that could be answered.`, {
+    hint: "Learn texts with recipes.sft, or set inputColumn instead of textColumn.",
   });
 }
 

@@ -4,7 +4,8 @@ import { positiveInt } from "./schema/common.ts";
 import { SpotterError } from "./schema/errors.ts";
 import { grpoAlgorithm, grpoFaults } from "./schema/grpo-algorithm.ts";
 import { distillAlgorithm } from "./schema/teacher.ts";
-import { rolloutSpec, sftAlgorithm, type RunSpecInput } from "./schema/run-spec.ts";
+import { rolloutSpec, type RunSpecInput } from "./schema/run-spec.ts";
+import { sftAlgorithm } from "./schema/sft-algorithm.ts";
 import { trainerSpec } from "./schema/trainer-spec.ts";
 import { parseRecipe, type TrainerParams } from "./trainer-params.ts";
 
@@ -20,6 +21,11 @@ export interface Recipe {
 export interface SftParams extends TrainerParams {
   /** Rows per step. Default 16. */
   batchSize?: number;
+  /**
+   * Of rows that are texts (`textColumn` of the dataset): a step's are put end to end and cut to so many tokens.
+   * Default: 1024, or what the model takes if that is less.
+   */
+  contextTokens?: number;
 }
 
 /** As `recipes.grpo` samples, with what a distillation learns. */
@@ -64,7 +70,7 @@ export const recipes = {
   },
 
   /**
-   * Supervised fine-tuning on the dataset's `outputColumn`.
+   * Supervised fine-tuning on the dataset's `outputColumn`, or on whole texts: its `textColumn` (mid-training).
    *
    * @example
    * recipes.sft({ steps: 200, batchSize: 32, learningRate: 1e-3, schedule: "cosine" });

@@ -9,7 +9,7 @@ import { meanOf } from "./statistics.ts";
 import { writtenTokens } from "./episode.ts";
 import { judgeAll, sampleAll } from "./samples.ts";
 import { seedOf } from "./seeds.ts";
-import { sftSequence } from "./sft-step.ts";
+import { isLearnt, sftSequences } from "./sft-step.ts";
 import type { PromptCodec } from "./text.ts";
 import { rewardMetrics } from "./verdicts.ts";
 import type { World } from "./world.ts";
@@ -68,18 +68,16 @@ async function answersOf(params: EvaluateParams): Promise<Record<string, number>
   };
 }
 
-/** Mean negative log-likelihood of the completions' tokens. */
-async function lossOf({ engine, codec, rows, signal }: EvaluateParams): Promise<Record<string, number>> {
+/** Mean negative log-likelihood of what would be learnt of the rows. */
+async function lossOf({ spec, engine, codec, rows, signal }: EvaluateParams): Promise<Record<string, number>> {
   const losses: number[] = [];
   for (let first = 0; first < rows.length; first += CHUNK) {
     signal.throwIfAborted();
-    const sequences = rows
+    const learnt = rows
       .slice(first, first + CHUNK)
-      .flatMap((row, offset) =>
-        row.completion === undefined
-          ? []
-          : [sftSequence(codec, row, `evalDataset row ${first + offset + 1}`)],
-      );
+      .map((row, offset) => ({ row, where: `evalDataset row ${first + offset + 1}` }))
+      .filter(({ row }) => isLearnt(row));
+    const sequences = spec.algorithm.kind === "sft" ? sftSequences(codec, learnt, spec.algorithm) : [];
     const logprobs = await engine.score(
       sequences.map((sequence) => sequence.ids),
       "policy",

@@ -2,10 +2,11 @@ import { setImmediate } from "node:timers/promises";
 import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
+import { documentTokens } from "./documents.ts";
 import { sftSequence } from "./sft-step.ts";
 import type { RowCodec } from "./text.ts";
 
-type LengthSpec = Pick<RunSpec, "kind" | "rewards" | "python" | "rollout">;
+type LengthSpec = Pick<RunSpec, "kind" | "rewards" | "python" | "rollout" | "algorithm">;
 
 /** A row that the run will meet. */
 export interface MetRow {
@@ -49,12 +50,13 @@ export async function longestSequence(
 
 /** @throws SpotterError `context_length_exceeded`. */
 function lengthOf(
-  { kind, rewards, python, rollout }: LengthSpec,
+  { kind, rewards, python, rollout, algorithm }: LengthSpec,
   codec: RowCodec,
   row: DatasetRow,
   where: string,
 ): number {
   const whole = Math.min(rollout.contextTokens ?? Infinity, codec.contextLength);
+  if (row.text !== undefined) return algorithm.kind === "sft" ? documentTokens(algorithm, codec) : 1;
   // What tools and environments will say is not known yet.
   if (row.environment !== undefined) return whole;
   const isSampled = kind === "distill" || (rewards ?? python?.rewards) !== undefined;

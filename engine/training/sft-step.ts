@@ -1,8 +1,41 @@
 import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
+import type { SftAlgorithm } from "../../sdk/schema/sft-algorithm.ts";
 import type { EngineApi, TrainSequence } from "../onnx/engine-api.ts";
+import { documentSequences, documentTokens } from "./documents.ts";
 import type { RowCodec } from "./text.ts";
+
+/** A row to learn, and how errors name it. */
+export interface LearntRow {
+  row: DatasetRow;
+  where: string;
+}
+
+/**
+ * What is learnt from the rows of a step: each answer in a sequence of its own, and texts end to end.
+ *
+ * @throws SpotterError `dataset_invalid` or `context_length_exceeded`, naming the row.
+ */
+export function sftSequences(
+  codec: RowCodec,
+  rows: readonly LearntRow[],
+  algorithm: SftAlgorithm,
+): TrainSequence[] {
+  const texts = rows.flatMap(({ row }) => (row.text === undefined ? [] : [codec.textIds(row.text)]));
+  const answers = rows.filter(({ row }) => row.text === undefined);
+  return [
+    ...answers.map(({ row, where }) => sftSequence(codec, row, where)),
+    ...(texts.length === 0
+      ? []
+      : documentSequences(texts, { end: codec.endId, length: documentTokens(algorithm, codec) })),
+  ];
+}
+
+/** Whether there is something in a row that SFT could learn. */
+export function isLearnt({ completion, text }: DatasetRow): boolean {
+  return (completion ?? text) !== undefined;
+}
 
 /**
  * The tokens an SFT step learns from a row: the completion and the token that ends its turn, never the

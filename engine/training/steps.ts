@@ -9,7 +9,7 @@ import type { Teacher } from "./distill-teacher.ts";
 import type { Progress } from "./progress.ts";
 import { rlStep, type RlStepResult } from "./rl-step.ts";
 import { learningRateAt } from "./schedule.ts";
-import { sftSequence, sftStep } from "./sft-step.ts";
+import { sftSequences, sftStep } from "./sft-step.ts";
 import { unlessAborted } from "./stop.ts";
 import type { PromptCodec } from "./text.ts";
 import type { VerdictCount } from "./verdicts.ts";
@@ -58,7 +58,8 @@ export async function runStep(context: StepContext): Promise<RlStepResult> {
     return distillStep({ ...sampled, spec: { ...spec, algorithm }, teacher: context.teacher });
   }
   progress.phase("train", step, spec.trainer.steps);
-  const sequences = picked.map(({ row, index }) => sftSequence(codec, row, `dataset row ${index + 1}`));
+  const learnt = picked.map(({ row, index }) => ({ row, where: `dataset row ${index + 1}` }));
+  const sequences = sftSequences(codec, learnt, spec.algorithm);
   return {
     metrics: await sftStep(engine, spec, sequences, learningRate),
     rollouts: [],

@@ -31,25 +31,29 @@ export interface PromptCodec {
   /** Takes the answer to a row apart, as serving does. */
   parse(row: DatasetRow, text: string): ParsedResponse;
   stopIds: number[];
+  /** What stands behind a text that is learnt whole. */
+  endId: number;
   contextLength: number;
 }
 
 /** What rows alone need. */
-export type RowCodec = Pick<PromptCodec, "promptIds" | "completionIds" | "contextLength">;
+export type RowCodec = Pick<
+  PromptCodec,
+  "promptIds" | "completionIds" | "textIds" | "endId" | "contextLength"
+>;
 
 export interface Prompt {
   text: string;
   ids: number[];
 }
 
-/** @throws SpotterError `model_unsupported` when the model has no chat template. */
+/** What needs a chat template throws `model_unsupported` where the model has none. */
 export function createPromptCodec(
   model: TextModel,
   variables: Record<string, unknown>,
   tools: readonly ToolDefinition[] = [],
 ): PromptCodec {
-  const { chatTemplate, tokenizer, stopIds, contextLength } = model;
-  if (chatTemplate === undefined) throw noTemplate();
+  const { tokenizer, stopIds, contextLength } = model;
   const known = new Map<DatasetRow, Prompt>();
 
   function promptOf(row: DatasetRow): Prompt {
@@ -58,7 +62,7 @@ export function createPromptCodec(
     const text =
       row.chatTemplate === false
         ? bareText(row)
-        : (chatTemplate?.render(messagesOf(row), { variables, tools: toolsOf(row, tools) }) ?? "");
+        : template().render(messagesOf(row), { variables, tools: toolsOf(row, tools) });
     const prompt = fitting(text);
     known.set(row, prompt);
     return prompt;
@@ -79,9 +83,9 @@ export function createPromptCodec(
     promptIds: (row) => promptOf(row).ids,
     promptOf,
     conversation: (messages, known) =>
-      fitting(chatTemplate.render(flattenMessages([...messages]), { variables, tools: known })),
+      fitting(template().render(flattenMessages([...messages]), { variables, tools: known })),
     continuation: (said, ended, known) => {
-      const text = textAfterAnswer(chatTemplate, flattenMessages([...said]), { variables, tools: known });
+      const text = textAfterAnswer(template(), flattenMessages([...said]), { variables, tools: known });
       const ids = encode(text);
       return { text, ids: ended && stopIds.includes(ids[0] ?? -1) ? ids.slice(1) : ids };
     },
@@ -91,7 +95,7 @@ export function createPromptCodec(
       const ids = encode(
         row.chatTemplate === false
           ? completion
-          : answerText(chatTemplate, promptOf(row).text, messagesOf(row), completion, variables),
+          : answerText(template(), promptOf(row).text, messagesOf(row), completion, variables),
       );
       const end = ids.findIndex((id) => stopIds.includes(id));
       // Sampling stops at the end of the turn, so what a template writes after it is never learnt.
@@ -100,13 +104,26 @@ export function createPromptCodec(
     decode: (ids) => tokenizer.decode(ids),
     parse: (row, text) => parseAfter(promptOf(row).text, text),
     stopIds,
+    endId: endOf(model),
     contextLength,
   };
+
+  function template(): ChatTemplate {
+    if (model.chatTemplate === undefined) throw noTemplate();
+    return model.chatTemplate;
+  }
 
   function encode(text: string): number[] {
     if (tokenizer.mayFit(text, contextLength)) return tokenizer.encode(text);
     throw tooLong(contextLength);
   }
+}
+
+/** The token that ends a text: a stop token that no chat template writes behind a turn, where there is one. */
+function endOf({ tokenizer, stopIds, chatTemplate }: TextModel): number {
+  const isOfChat = (id: number): boolean =>
+    chatTemplate?.source.includes(tokenizer.decode([id], { special: true })) === true;
+  return stopIds.find((id) => !isOfChat(id)) ?? stopIds[0] ?? 0;
 }
 
 function tooLong(contextLength: number): SpotterError {

@@ -4,11 +4,13 @@ import { directUpload } from "./upload.ts";
 
 /**
  * One training or evaluation row as stored (JSONL, one object a line). `prompt` is rendered already;
- * `completion` is the answer SFT learns. The user's own columns stay in `row`.
+ * `completion` is the answer SFT learns. A row that is a `text`, learnt as it stands and whole, has an empty prompt.
+ * The user's own columns stay in `row`.
  */
 export const datasetRow = z.object({
   prompt: z.array(z.looseObject({ role: z.string(), content: z.unknown() })),
   completion: z.optional(z.string()),
+  text: z.optional(z.string()),
   /** False: the prompt's text goes to the model as it is, without the model's chat template. */
   chatTemplate: z.optional(z.boolean()),
   /** The task of an environment of the run: its `setup` writes the prompt, which is empty here. */

@@ -13,6 +13,7 @@ import { grpoAlgorithm, grpoFaults } from "./grpo-algorithm.ts";
 import { hardware } from "./hardware.ts";
 import { checkpointId, modelRef } from "./model.ts";
 import { trackers } from "./tracker.ts";
+import { sftAlgorithm } from "./sft-algorithm.ts";
 import { MAX_SEQUENCES, trainerConflicts, trainerSpec } from "./trainer-spec.ts";
 import { distillAlgorithm, teacherSpec } from "./teacher.ts";
 
@@ -150,11 +151,6 @@ export const rolloutSpec = z.strictObject({
   rolloutTimeoutMs: z._default(positiveInt, 3_600_000),
   /** Handed to the chat template, for example `{ enable_thinking: false }`. */
   chatTemplateKwargs: z._default(z.record(z.string(), z.unknown()), {}),
-});
-
-export const sftAlgorithm = z.strictObject({
-  kind: z.literal("sft"),
-  batchSize: z._default(countUpTo(MAX_SEQUENCES), 16),
 });
 
 export const algorithmSpec = z.discriminatedUnion("kind", [grpoAlgorithm, sftAlgorithm, distillAlgorithm]);

@@ -27,6 +27,16 @@ describe("Dataset.fromArray", () => {
     expect((await dataset.load())[0]).toMatchObject({ prompt: [{ content: "1" }], completion: '{"b":2}' });
   });
 
+  it("takes whole texts from the text column, and none that is empty", async () => {
+    const params = { textColumn: "t" };
+    const [row] = await Dataset.fromArray([{ t: "An old pond." }], params).load();
+    expect(row).toEqual({ prompt: [], text: "An old pond.", row: { t: "An old pond." } });
+    await expect(Dataset.fromArray([{ t: "" }], params).load()).rejects.toMatchObject({
+      code: "dataset_invalid",
+      message: expect.stringContaining("row 0: the text to learn is empty") as string,
+    });
+  });
+
   it("takes messages and prompt columns as they are", async () => {
     const messages = [{ role: "user", content: "Hi" }];
     expect(await prompts(Dataset.fromArray([{ messages }, { prompt: "Ho" }]))).toEqual(["Hi", "Ho"]);

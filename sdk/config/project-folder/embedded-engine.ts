@@ -77,12 +77,6 @@ const LIMITS: readonly Limit[] = [
     hint: "Leave out the rows whose answers are more than a text.",
   },
   {
-    applies: ({ dataset_type: kind }) => kind === "midtrain",
-    path: ["dataset_type"],
-    message: "midtrain: the embedded engine learns answers to prompts, not bare texts",
-    hint: "Write dataset_type: sft, and the texts as answers.",
-  },
-  {
     applies: ({ evals }) => (evals ?? []).length > 0,
     path: ["evals"],
     message: "evals during a training do not run here yet",

@@ -47,8 +47,12 @@ export class ProjectDataset extends Dataset {
   }
 }
 
-/** A row as the run takes it, with its variables filled in; of sft the last answer is what is learnt. */
+/**
+ * A row as the run takes it, with its variables filled in; of sft the last answer is what is learnt, of midtrain the
+ * text, all of it.
+ */
 export function formatted(row: Row, kind: DatasetType): DatasetRow {
+  if (kind === "midtrain") return { prompt: [], text: filled(row.text, row.variables) as string, row };
   const messages = saidIn(row);
   if (kind === "sft") return answered(messages, messages.length - 1, row);
   const names = (value: unknown) => (Array.isArray(value) ? (value as string[]) : undefined);

@@ -25,11 +25,21 @@ function slowCodec(): RowCodec {
       return [1, 2, 3];
     },
     completionIds: () => [],
+    textIds: () => [1],
+    endId: 0,
     contextLength: 64,
   };
 }
 
 describe("longestSequence", () => {
+  it("knows of texts how long they are cut, without reading them", async () => {
+    const texts = [{ row: { prompt: [], text: "x", row: {} }, where: "row 1" }];
+    const cut = (contextTokens?: number) =>
+      longestSequence({ ...spec, algorithm: { kind: "sft", batchSize: 1, contextTokens } }, slowCodec(), texts);
+    expect(await cut(16)).toBe(16);
+    expect(await cut()).toBe(64);
+  });
+
   it("leaves others a turn while it goes through many rows", async () => {
     let turns = 0;
     const timer = setInterval(() => turns++, 1);

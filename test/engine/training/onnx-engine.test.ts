@@ -45,6 +45,8 @@ const kinds: { what: string; kind: "full" | "lora"; spec: Partial<RunSpecInput> 
   },
 ];
 
+const texts = ["one two three", "four", "five six seven eight"].map((text) => ({ prompt: [], text, row: {} }));
+
 describe("on the embedded engine", () => {
   it.each(kinds)(
     "a resumed run equals the uninterrupted one bit for bit: $what",
@@ -77,6 +79,23 @@ describe("on the embedded engine", () => {
     const { "trainer/state.json": _state, ...continued } = saved(2);
     expect(whole).toMatchObject(continued);
     expect(Object.keys(continued).length).toBe(Object.keys(whole).length - 1);
+  }, 30_000);
+
+  it("learns whole texts, cut to a context, and resumes in the midst of them", async () => {
+    const spec = {
+      kind: "sft" as const,
+      rewards: undefined,
+      algorithm: { kind: "sft" as const, batchSize: 2, contextTokens: 8 },
+      trainer,
+      evalEvery: 2,
+    };
+    expect(await fixture.train(spec, { rows: texts, evalRows: texts })).toBe(0);
+    const whole = saved(4);
+    const losses = fixture.metrics().flatMap(({ metrics }) => metrics["eval/loss"] ?? []);
+    expect(losses[1]).toBeLessThan(losses[0] ?? 0);
+    const resume = fixture.checkpointOf(2);
+    expect(await fixture.train(spec, { rows: texts, resume })).toBe(0);
+    expect(saved(4)).toEqual(whole);
   }, 30_000);
 
   it("samples and learns the same log-probabilities", async () => {

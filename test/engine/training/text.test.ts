@@ -65,9 +65,10 @@ describe("sft sequences", () => {
 
   it("need a chat template", () => {
     const model = { ...characterModel, chatTemplate: undefined } as unknown as TextModel;
-    expect(() => createPromptCodec(model, {})).toThrow(
+    expect(() => createPromptCodec(model, {}).promptIds(promptRow("hi"))).toThrow(
       expect.objectContaining({ code: "model_unsupported" }),
     );
+    expect(createPromptCodec(model, {}).textIds("a")).toEqual(ids("a"));
   });
 });
 

@@ -32,6 +32,11 @@ describe("rows of a project", () => {
     ]);
   });
 
+  it("are texts in midtrain, learnt whole", () => {
+    const row = { text: "Rain on $place.", variables: { place: "Mars" } };
+    expect(examples(row, "midtrain")).toEqual([{ prompt: [], text: "Rain on Mars.", row }]);
+  });
+
   it("have their variables filled in, and nothing else", () => {
     const variables = { topic: "rain", n: 3 };
     expect(filled("About $topic, ${topic} or ${n}: $$5, $x, $expected_answer", variables)).toBe(

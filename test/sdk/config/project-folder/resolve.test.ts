@@ -271,11 +271,6 @@ const REFUSED: [string, Record<string, string | undefined>, string[]][] = [
     ["data.train_file"],
   ],
   [
-    "bare texts",
-    { "config.yml": withSection("dataset_type: midtrain"), "train.jsonl": '{"text": "a"}\n'.repeat(4) },
-    ["dataset_type"],
-  ],
-  [
     "importance sampling",
     { ...TYPESCRIPT, "config.yml": `${BASE}algorithm: { loss_fn: importance_sampling }\n` },
     [],
