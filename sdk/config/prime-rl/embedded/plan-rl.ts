@@ -5,6 +5,7 @@ import type { EvalEnvironmentConfig, RlConfig } from "../rules/configs.ts";
 import { embeddedFindings } from "./classify.ts";
 import { environmentOf } from "./environment-plan.ts";
 import { aboutOf, adapterOf, Notes, stepsOf, tellSlurm, windowOf, type EmbeddedPlan } from "./plan.ts";
+import { policyOf, refuseAlgo } from "./policy.ts";
 
 /** Turns of an episode at most where nothing says how many: an environment ends it before. */
 const MAX_TURNS = 64;
@@ -37,6 +38,7 @@ function paramsOf(config: RlConfig, notes: Notes, cwd: string): TrainConfigParam
   const steps = stepsOf(notes, "trainer.", trainer);
   const group = groupOf(config, notes);
   const sampling = samplingOf(config, notes);
+  refuseAlgo(config, notes);
   refuseOthers(config, notes);
   tellSlurm(notes, config.slurm);
   const { environments, evalEnvironments } = environmentsOf(config, notes, cwd);
@@ -55,8 +57,7 @@ function paramsOf(config: RlConfig, notes: Notes, cwd: string): TrainConfigParam
       temperature: sampling.temperature,
       maxTurns: MAX_TURNS,
       contextTokens: Math.min(window, ...limits),
-      // grpo here is the reward minus the group's mean, without a division.
-      normalizeStd: false,
+      ...policyOf(config),
       evalEvery,
     }),
     adapter: adapterOf(notes, "trainer.model.lora", trainer.model.lora, model),
@@ -134,13 +135,7 @@ function samplingOf({ orchestrator }: RlConfig, notes: Notes) {
 }
 
 function refuseOthers({ orchestrator }: RlConfig, notes: Notes): void {
-  const { algo, eval: held, train } = orchestrator;
-  if (algo.type !== "grpo")
-    notes.refuse(
-      "orchestrator.algo.type",
-      `The embedded engine has grpo only, not ${algo.type}.`,
-      "Use grpo, or a GPU host.",
-    );
+  const { eval: held, train } = orchestrator;
   if (held?.skip_first_step === false)
     notes.tell(
       "orchestrator.eval.skip_first_step",

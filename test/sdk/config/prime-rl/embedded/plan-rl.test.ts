@@ -88,6 +88,40 @@ describe("planRl", () => {
     });
   });
 
+  it.each<[string[], object]>([
+    [
+      [],
+      {
+        loss: "dppo",
+        maskLow: 0.2,
+        maskHigh: 0.2,
+        driftCoef: 1e-3,
+        advantageScale: 1,
+        advantage: "grpo",
+        normalizer: "token",
+      },
+    ],
+    [
+      ["--trainer.loss.dppo-mask-low", "0.1", "--trainer.loss.dppo-mask-high", "0.3"],
+      { loss: "dppo", maskLow: 0.1, maskHigh: 0.3 },
+    ],
+    [["--trainer.loss.kl-tau", "0", "--trainer.loss.adv-tau", "0.5"], { driftCoef: 0, advantageScale: 0.5 }],
+    [
+      ["--trainer.loss.type", "ipo", "--trainer.loss.ipo-threshold", "0.05"],
+      { loss: "ipo", maskHigh: 0.05, driftCoef: 1e-3 },
+    ],
+    [["--orchestrator.algo.type", "max_rl"], { advantage: "max_rl" }],
+    [
+      ["--orchestrator.algo.length-penalty.num-turns-weight", "0.5"],
+      { lengthPenalty: { outputTokens: 0.25, inputTokens: 0.1, turns: 0.5 } },
+    ],
+  ])("learns with the loss and the algorithm of %o", async (words, algorithm) => {
+    const { params, findings } = await plan(words);
+    expect(findings.filter(({ severity }) => severity === "error")).toEqual([]);
+    expect(params?.recipe.algorithm).toMatchObject(algorithm);
+    expect(findings.map(({ message }) => message).join()).not.toContain("loss");
+  });
+
   it("lowers a window that the model does not have, and says so (B55)", async () => {
     const { params, findings } = await plan(["--seq-len", "4096"]);
     expect(params?.recipe.rollout).toMatchObject({ contextTokens: 1024 });
@@ -145,7 +179,14 @@ describe("planRl", () => {
       "trainer.optim.mu: 1 is not from 0 to below 1.",
     ],
     [["--orchestrator.group-size", "1"], "orchestrator.group_size: Answers are compared within a group"],
-    [["--orchestrator.algo.type", "max_rl"], "orchestrator.algo.type: The embedded engine has grpo only"],
+    [
+      ["--orchestrator.algo.type", "echo"],
+      "orchestrator.algo.type: The embedded engine has grpo and max_rl, not echo",
+    ],
+    [
+      ["--trainer.loss.type", "custom", "--trainer.loss.import-path", "mine.loss"],
+      "trainer.loss.import_path: The embedded engine has no trainer.loss.import_path",
+    ],
     [
       ["--trainer.scheduler.type", "linear", "--trainer.scheduler.warmup-steps", "15"],
       "trainer.scheduler.decay_steps: The schedule takes 25 steps, and there are 20.",
@@ -172,20 +213,26 @@ describe("planRl", () => {
   });
 
   it.each([
-    [
-      ["sgd", "--trainer.optim.momentum", "0.5"],
-      { optimizer: "sgd", momentum: 0.5, nesterov: true },
-    ],
+    [["sgd", "--trainer.optim.momentum", "0.5"], { optimizer: "sgd", momentum: 0.5, nesterov: true }],
     [["muon"], { optimizer: "muon", momentum: 0.95, beta1: 0.9, beta2: 0.95 }],
     [["sign_sgd"], { optimizer: "sign_sgd" }],
     [["adamw", "--trainer.optim.betas2", "0.9"], { optimizer: "adamw", beta1: 0.9, beta2: 0.9 }],
   ])("optimizes with %o", async ([type = "", ...words], trainer) => {
-    const { params } = await plan(["--trainer.optim.type", type, "--trainer.optim.weight-decay", "0.2", ...words]);
+    const { params } = await plan([
+      "--trainer.optim.type",
+      type,
+      "--trainer.optim.weight-decay",
+      "0.2",
+      ...words,
+    ]);
     expect(params?.recipe.trainer).toMatchObject({ ...trainer, weightDecay: 0.2 });
   });
 
   it.each([
-    [["linear", "--trainer.scheduler.min-lr", "1e-7"], { schedule: "linear", warmupSteps: 10, decaySteps: 10 }],
+    [
+      ["linear", "--trainer.scheduler.min-lr", "1e-7"],
+      { schedule: "linear", warmupSteps: 10, decaySteps: 10 },
+    ],
     [["cosine", "--trainer.scheduler.min-lr", "1e-7"], { schedule: "cosine", warmupSteps: 10 }],
   ])("moves the learning rate as %o", async ([type = "", ...words], trainer) => {
     const { params } = await plan(["--trainer.scheduler.type", type, ...words]);
