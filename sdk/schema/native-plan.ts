@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { nonNegativeInt } from "./common.ts";
 
 /**
  * What a container with an engine of its own has to do, in that engine's own words: the command, its environment,
@@ -15,5 +16,7 @@ export const nativePlan = z.object({
   /** Commands that have to succeed before the engine starts, such as a conversion of weights. */
   before: z._default(z.array(z.array(z.string()).check(z.minLength(1))), []),
   argv: z.array(z.string()).check(z.minLength(1)),
+  /** Steps that earlier runs made and this one goes on from: the engine counts them, this run does not. */
+  startedSteps: z._default(nonNegativeInt, 0),
 });
 export type NativePlan = z.infer<typeof nativePlan>;

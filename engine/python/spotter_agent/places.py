@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Dict
 
 from .client import JobClient
-from .errors import JobError
 from .hub import fetch_model
 from .nodes import Place
 from .options import Options
@@ -22,33 +21,44 @@ def fetch_model_files(client: JobClient, work_dir: Path, options: Options) -> No
             client.download(file, target / file["path"])
         return
     model = job["spec"]["model"] if "spec" in job else job["model"]
-    if "path" in model:
+    if folder_of(model):
         return
     if job.get("checkpoint", {}).get("kind") == "full":
         return
     token = os.environ.get("HF_TOKEN", "")
     hub = Transport(options.hub_url, token, client.ended, options.give_up_after_s, options.speed)
-    name = model.get("name")
-    if not name:
-        raise JobError("model_not_found", "The job names no model that could be fetched.", where="model")
-    fetch_model(hub, options.hub_url, name, model.get("revision", "main"), token, target)
+    fetch_model(hub, options.hub_url, model["name"], model.get("revision", "main"), token, target)
 
 
-def places_of(job: Dict, work_dir: Path, options: Options) -> Dict[str, str]:
+def places_of(job: Dict, work_dir: Path, options: Options, token: str) -> Dict[str, str]:
     """What ``{{spotter.NAME}}`` means in a plan."""
     model = job["spec"]["model"] if "spec" in job else job["model"]
     node = Place()
     return {
         "workDir": str(work_dir),
-        "modelDir": str(model.get("path") or work_dir / "model"),
+        "modelDir": folder_of(model) or str(work_dir / "model"),
         "saveDir": str(work_dir / "save"),
         "startDir": str(work_dir / "start"),
         "dataset": str(work_dir / "datasets" / "dataset.jsonl"),
         "evalDataset": str(work_dir / "datasets" / "evalDataset.jsonl"),
+        "slimeDataset": str(work_dir / "datasets" / "dataset.slime.jsonl"),
+        "slimeEvalDataset": str(work_dir / "datasets" / "evalDataset.slime.jsonl"),
+        "slimeSetup": str(work_dir / "slime-setup.json"),
         "checkpointDir": str(work_dir / "checkpoint"),
         "agentDir": str(Path(__file__).resolve().parent.parent),
         "nodes": str(node.count),
         "nodeRank": str(node.rank),
         "mainHost": node.main_host,
         "host": options.host,
+        "jobToken": token,
+        "attempt": str(job["attempt"]),
+        # Where the engine lies in its image, and the Python that has its packages.
+        "engineDir": os.environ.get("SPOTTER_ENGINE_DIR", "/root/slime"),
+        "python": os.environ.get("SPOTTER_ENGINE_PYTHON", "python3"),
     }
+
+
+def folder_of(model: Dict) -> str:
+    """A model that is a folder of this host is used where it lies."""
+    name = str(model["name"])
+    return name if name.startswith("/") else ""

@@ -45,7 +45,7 @@ class ServeWork:
             self._client.download(file, self._work_dir / "checkpoint" / path)
         port = free_port(self._options.host)
         places = {
-            **places_of(job, self._work_dir, self._options),
+            **places_of(job, self._work_dir, self._options, self._client.token),
             "port": str(port),
             "accessKey": job.get("accessKey", ""),
             "spotterUrl": self._client.transport.base,

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 from typing import Dict, List, Optional, Set
 
+from . import slime_data
 from .classify import cause_of_end
 from .client import JobClient
 from .engine_process import EngineProcess
@@ -36,7 +37,7 @@ class TrainWork:
         self._phase = ""
         self._phase_at = 0.0
         self._node_lost: Optional[JobError] = None
-        self._inherited_steps = 0
+        self._inherited_steps = int(self._native.get("startedSteps", 0))
 
     def node_lost(self, error: JobError) -> None:
         """Another host of this job is gone: the engine cannot go on, and would wait for it."""
@@ -74,8 +75,23 @@ class TrainWork:
         for name in ("dataset", "evalDataset"):
             if name in job:
                 self._client.download(job[name], self._work_dir / "datasets" / f"{name}.jsonl")
-        self._places = places_of(job, self._work_dir, self._options)
+        if self._native["engine"] == "slime":
+            self._prepare_slime(job)
+        self._places = places_of(job, self._work_dir, self._options, self._client.token)
         write_files(self._native.get("files", []), self._places, self._work_dir)
+
+    def _prepare_slime(self, job: Dict) -> None:
+        tools = job.get("tools") or []
+        for name in ("dataset", "evalDataset"):
+            source = self._work_dir / "datasets" / f"{name}.jsonl"
+            if source.exists():
+                slime_data.write_rows(source, source.with_suffix(".slime.jsonl"), job["spec"]["kind"], tools)
+        python = job.get("python")
+        if python is not None:
+            bundle = self._work_dir / "python.json"
+            self._client.download(python["code"], bundle)
+            slime_data.unpack_python(bundle, self._work_dir / "python")
+        slime_data.write_setup(job, self._work_dir)
 
     def _restore(self, start: Dict, save: Path) -> None:
         for file in start["files"]:
@@ -85,10 +101,12 @@ class TrainWork:
             elif kind == "model":
                 self._client.download(file, self._work_dir / "start" / rest)
         is_resume = self._client.job.get("resume") is not None
-        if (save / f"iter_{start['step'] - 1:07d}").is_dir():
-            slime.restore(save, start["step"])
-        elif is_resume:
-            raise JobError("checkpoint_mismatch", f"Checkpoint {start['id']} has no state of this engine.")
+        made = self._inherited_steps + (start["step"] if is_resume else 0)
+        if made > 0 and (save / f"iter_{made - 1:07d}").is_dir():
+            slime.restore(save, made)
+        elif made > 0:
+            words = f"Checkpoint {start['id']} has no state of step {made} of this engine."
+            raise JobError("checkpoint_mismatch", words, hint='Start from its weights: mode "weights".')
         if is_resume:
             self._uploaded.update(range(start["step"] + 1))
 

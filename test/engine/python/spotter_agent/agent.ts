@@ -84,7 +84,9 @@ export async function startAgent(
 
 /** A training of `steps` steps with the stand-in for slime, saving every second one. */
 export function slimeJob(plane: FakeControlPlane, steps = 4): Record<string, unknown> {
-  const rows = ["a", "b", "c"].map((prompt) => JSON.stringify({ prompt })).join("\n");
+  const rows = ["a", "b", "c"]
+    .map((content) => JSON.stringify({ prompt: [{ role: "user", content }], completion: "x", row: {} }))
+    .join("\n");
   const spec = runSpec.parse({
     kind: "sft",
     model: { name: "made/model" },
@@ -105,7 +107,14 @@ export function slimeJob(plane: FakeControlPlane, steps = 4): Record<string, unk
       argv: [
         "python3",
         join(ENGINES, "slime.py"),
-        ...["--num-rollout", String(steps), "--save-interval", "2", "--prompt-data", "{{spotter.dataset}}"],
+        ...[
+          "--num-rollout",
+          String(steps),
+          "--save-interval",
+          "2",
+          "--prompt-data",
+          "{{spotter.slimeDataset}}",
+        ],
         ...["--save", "{{spotter.saveDir}}", "--load", "{{spotter.saveDir}}"],
         ...["--save-hf", "{{spotter.saveDir}}/hf/{rollout_id}"],
       ],
