@@ -1,14 +1,29 @@
 /**
- * Entry of an eval container: asks an endpoint every row of a dataset and has the answers judged.
- * Everything it needs is in the environment (`JobEnvironment`) and in the job it fetches.
+ * Entry of an eval container: plays every row of a dataset with an endpoint, or with a checkpoint of its own, and has
+ * the conversations judged. Everything it needs is in the environment (`JobEnvironment`) and in the job it fetches.
  *
  * @module
  */
 import { enableCompileCache } from "node:module";
 
 enableCompileCache();
-const [{ runContainer }, { runEvaluation }] = await Promise.all([
+const [{ runContainer }, { runEvaluation }, { makeWay }] = await Promise.all([
   import("./agent/container.ts"),
   import("./evaluation/run.ts"),
+  import("./evaluation/low-priority.ts"),
 ]);
-process.exit(await runContainer(process.env, runEvaluation));
+const code = await runContainer(process.env, (context) =>
+  runEvaluation(context, {
+    makeWay,
+    // Loaded where there are weights to play with: most evals ask an endpoint.
+    startEngine: async (setup) => {
+      const [{ startEngine }, { spawnEngineWorker }] = await Promise.all([
+        import("./onnx/engine-client.ts"),
+        import("./onnx/spawn-worker.ts"),
+      ]);
+      return startEngine(setup, spawnEngineWorker());
+    },
+    loadTextModel: async (modelDir) => (await import("./onnx/text/text-model.ts")).loadTextModel(modelDir),
+  }),
+);
+process.exit(code);

@@ -29,6 +29,8 @@ export interface TrainConfigParams {
   evalDataset?: Dataset;
   /** Environments whose tasks are held out, evaluated with `evalDataset`. */
   evalEnvironments?: EnvironmentParams[];
+  /** Evals that are repeated with the run's checkpoints, in containers of their own. */
+  evals?: RunEvalParams[];
   /** Allow rows of `evalDataset` whose prompts are trained on. Default false. */
   allowOverlap?: boolean;
   recipe: Recipe;
@@ -76,6 +78,17 @@ export interface TrainConfigParams {
   trackers?: TrackerParams[];
 }
 
+export interface RunEvalParams {
+  /** Id of an eval that was launched before: its rows, code and settings are used. */
+  evalId: string;
+  /** A checkpoint is saved and evaluated every so many steps. */
+  everySteps: number;
+  /** What its metrics are called: `<name>_pass1`. Default: the first 8 characters of the id. */
+  name?: string;
+  /** Where it measures otherwise than the eval itself. */
+  passAt?: { k: number; enabled?: boolean; temperature?: number }[];
+}
+
 export interface HardwareParams {
   gpu?: GpuClass;
   /** Taken in turn, each when there has been no room for ten minutes on the one before. */
@@ -113,6 +126,7 @@ const configParams = z.strictObject({
   environments: z.optional(environmentsParam),
   evalDataset: z.optional(datasetParam),
   evalEnvironments: z.optional(environmentsParam),
+  evals: runSpec.shape.evals,
   allowOverlap: z.optional(z.boolean()),
   recipe: z.looseObject(
     { kind: z.enum(["rl", "sft", "distill"]) },

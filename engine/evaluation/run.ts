@@ -3,11 +3,13 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 import { totalAnswers } from "../../sdk/schema/eval.ts";
 import type { EvalJob } from "../../sdk/schema/job.ts";
 import type { ContainerContext } from "../agent/container.ts";
+import type { EngineApi, EngineSetup } from "../onnx/engine-api.ts";
+import type { TextModel } from "../onnx/text/text-model.ts";
 import { openPython } from "../training/python-run.ts";
 import { readRows } from "../training/rows.ts";
 import { unlessAborted } from "../training/stop.ts";
-import { createChatPlay } from "./chat-play.ts";
 import { createLimit } from "./limit.ts";
+import { openPlayer } from "./open-player.ts";
 import type { Play } from "./played.ts";
 import { questionsOf, type Question } from "./questions.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
@@ -15,11 +17,22 @@ import { createRecorder, type Recorder } from "./recorder.ts";
 /** Where nothing says how many verdicts may be missing. */
 const MISSING_SHARE = 0.2;
 
+/** What a container needs that plays with weights of its own. */
+export interface EvalParts {
+  startEngine: (setup: EngineSetup) => Promise<EngineApi>;
+  loadTextModel: (modelDir: string) => Promise<TextModel>;
+  /** Called before an engine is started. */
+  makeWay: () => Promise<void>;
+}
+
 /**
- * An eval job: every row is played `samplesPerRow` times and judged. Each is recorded as it ends, so that another
- * attempt goes on with those that are left.
+ * An eval job: every row is played `samplesPerRow` times and judged, with an endpoint or with a checkpoint of its own.
+ * Each is recorded as it ends, so that another attempt goes on with those that are left.
  */
-export async function runEvaluation(context: ContainerContext): Promise<"succeeded" | "cancelled"> {
+export async function runEvaluation(
+  context: ContainerContext,
+  parts: EvalParts,
+): Promise<"succeeded" | "cancelled"> {
   const { client, job, workDir, log } = context;
   if (job.kind !== "eval")
     throw new SpotterError("invalid_input", `This container evaluates; the job is of kind ${job.kind}.`);
@@ -28,6 +41,7 @@ export async function runEvaluation(context: ContainerContext): Promise<"succeed
   const rows = await readRows(file, job.dataset.path);
   const questions = questionsOf(rows, job.spec, job.done);
   const total = totalAnswers({ ...job.spec, dataset: { ...job.spec.dataset, rows: rows.length } });
+  if (job.weights !== undefined) await parts.makeWay();
   await using python = await openPython(job, client, workDir, log);
   const stopped = new AbortController();
   const recorder = createRecorder({
@@ -41,9 +55,9 @@ export async function runEvaluation(context: ContainerContext): Promise<"succeed
   const told = { ...job, tools: python.tools };
   const played = { ...client, callTools: python.callTools };
   try {
-    const chat = { url: job.chatUrl, model: job.model };
-    log.info(`asking ${chat.model} ${questions.length} times; ${total - questions.length} are done`);
-    await playAll(createChatPlay({ job: told, chat, client: played, signal }), questions, recorder, job);
+    await using player = await openPlayer({ job: told, client: played, signal, workDir, rows, parts });
+    log.info(`playing ${questions.length} times with ${player.name}; ${total - questions.length} are done`);
+    await playAll(player.play, questions, recorder, job);
     return "succeeded";
   } catch (error) {
     if (client.cancelled.aborted) return "cancelled";

@@ -1,5 +1,6 @@
 import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
+import { isEvaluated } from "../../sdk/schema/run-eval.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Rollout } from "../../sdk/schema/rollout.ts";
 import type { JobClient } from "../agent.ts";
@@ -116,7 +117,8 @@ async function oneStep(
     progress.metrics(step, evaluated);
     state.metrics = { ...state.metrics, ...evaluated };
   }
-  if (isDue(step, spec.trainer.saveEvery) || step === spec.trainer.steps) await save(params, state);
+  const isSaved = isDue(step, spec.trainer.saveEvery) || isEvaluated(spec.evals, step);
+  if (isSaved || step === spec.trainer.steps) await save(params, state);
 }
 
 /** Once in a run at most: the first time in a row is what people can act on. */

@@ -22,6 +22,9 @@ export async function usedCheckpoints(control: Control): Promise<References> {
     if (startFrom) used.set(startFrom.checkpoint, `run ${run.id} starts from it`);
     if (teacher?.checkpoint !== undefined) used.set(teacher.checkpoint, `run ${run.id} learns from it`);
   }
+  for (const { run } of await live<EvalDocument>(control, EVALS)) {
+    if (run !== undefined) used.set(`${run.id}@${run.step}`, `run ${run.id} has it evaluated`);
+  }
   return used;
 }
 

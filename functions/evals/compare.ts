@@ -5,7 +5,7 @@ import type { EvalRow } from "../../sdk/schema/eval-row.ts";
 import type { Compared, EvalComparison } from "../../sdk/schema/eval-comparison.ts";
 import { sampleGroups } from "../../sdk/schema/pass-at.ts";
 import type { Control } from "../control.ts";
-import { getEval, readEvalRows } from "./records.ts";
+import { getOwnEval, readEvalRows } from "./records.ts";
 import { isIn, passValues, totalsByRow } from "./scores.ts";
 
 interface Side {
@@ -28,7 +28,7 @@ export async function compareEvals(control: Control, first: string, second: stri
 }
 
 async function sideOf(control: Control, id: string): Promise<Side> {
-  const document = await getEval(control, id);
+  const document = await getOwnEval(control, id);
   return { record: document.record, rows: await readEvalRows(control, document) };
 }
 

@@ -15,7 +15,7 @@ import {
   evalKey,
   evalStream,
   findEval,
-  getEval,
+  getOwnEval,
   type EvalDocument,
 } from "./records.ts";
 import { isTerminalEval } from "./transitions.ts";
@@ -28,7 +28,7 @@ export function launchEval(control: Control, given: LaunchEval, key?: string): P
   const launch = { kind: "eval", key, body: given } as const;
   const made = {
     nameOf: ({ id }: EvalRecord) => id,
-    find: async (id: string) => (await getEval(control, id)).record,
+    find: async (id: string) => (await getOwnEval(control, id)).record,
   };
   return control.gate.begin(() => launchOnce(control, launch, (id) => accept(control, id, given), made));
 }
@@ -88,12 +88,12 @@ async function endpointOf(control: Control, { endpoint, checkpoint }: Resolved):
 
 /** Asks an eval to end. One that has ended stays as it is. */
 export async function cancelEval(control: Control, id: string): Promise<EvalRecord> {
-  await getEval(control, id);
+  await getOwnEval(control, id);
   const document = await changeEval(control, id, (current) =>
     isTerminalEval(current.record.state) || current.cancelAtMs !== undefined
       ? undefined
       : { ...current, cancelAtMs: control.clock.now() },
   );
   control.wake();
-  return document?.record ?? (await getEval(control, id)).record;
+  return document?.record ?? (await getOwnEval(control, id)).record;
 }

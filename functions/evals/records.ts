@@ -18,6 +18,8 @@ export interface EvalDocument {
   stream?: string;
   /** The checkpoint that it serves as an adapter, where the name meant one. */
   adapter?: string;
+  /** The run whose checkpoint it evaluates, and what its metrics are called there; such an eval is on no list. */
+  run?: { id: string; step: number; label: string };
   losses: number;
   preemptions?: number;
   retryAtMs?: number;
@@ -26,8 +28,18 @@ export interface EvalDocument {
 
 export const EVALS = "evals";
 
+/** The eval of a run's checkpoint; `index` counts within the run's `evals`. */
+export function runEvalId(runId: string, index: number, step: number): string {
+  return `${runId}-e${index}-s${step}`;
+}
+
+export function runEvalPartition(runId: string): string {
+  return `run-evals/${runId}`;
+}
+
 export function evalKey(id: string): DocumentKey {
-  return { partition: EVALS, sort: id };
+  const runId = /^(.+)-e\d+-s\d+$/.exec(id)?.[1];
+  return { partition: runId === undefined ? EVALS : runEvalPartition(runId), sort: id };
 }
 
 /** Where the rows of an eval are written down as they end; another attempt goes on with those that are not there. */
@@ -90,10 +102,21 @@ export function doneRanges(rows: readonly EvalRow[], perRow: number): [number, n
   return ranges;
 }
 
+/** An eval that somebody created; those of a run are its own affair. */
+export async function getOwnEval(control: Control, id: string): Promise<EvalDocument> {
+  const document = await findEval(control, id);
+  if (document !== undefined && document.run === undefined) return document;
+  throw noEval(id);
+}
+
 export async function getEval(control: Control, id: string): Promise<EvalDocument> {
   const document = await findEval(control, id);
   if (document !== undefined) return document;
-  throw new SpotterError("not_found", `There is no eval ${id}.`, {
+  throw noEval(id);
+}
+
+function noEval(id: string): SpotterError {
+  return new SpotterError("not_found", `There is no eval ${id}.`, {
     where: id,
     hint: "`spotter eval list` shows the evals.",
   });

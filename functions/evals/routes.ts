@@ -9,7 +9,7 @@ import { route, type Route } from "../http/route.ts";
 import { evalJobId } from "../jobs/records.ts";
 import { compareEvals } from "./compare.ts";
 import { cancelEval, launchEval } from "./launch.ts";
-import { EVALS, getEval, streamOf, upToDate, type EvalDocument } from "./records.ts";
+import { EVALS, getOwnEval, streamOf, upToDate, type EvalDocument } from "./records.ts";
 
 const rowQuery = z.object({
   after: z._default(z.coerce.number().check(z.int(), z.gte(0)), 0),
@@ -48,7 +48,7 @@ export function evalRoutes(control: Control): Route[] {
       access: "write",
       summary: "Get an eval",
       response: evalRecord,
-      handle: async ({ param }) => (await getEval(control, param("id"))).record,
+      handle: async ({ param }) => (await getOwnEval(control, param("id"))).record,
     }),
     route({
       method: "get",
@@ -58,7 +58,7 @@ export function evalRoutes(control: Control): Route[] {
       query: rowQuery,
       response: pageOf(evalRow),
       async handle({ param, query }) {
-        const document = await getEval(control, param("id"));
+        const document = await getOwnEval(control, param("id"));
         const entries = await control.store.read(streamOf(document), query.after, query.limit);
         const last = entries.length === query.limit ? entries.at(-1) : undefined;
         return { items: entries.map((entry) => entry.value), ...(last && { next: String(last.seq) }) };
@@ -87,7 +87,7 @@ export function evalRoutes(control: Control): Route[] {
 }
 
 async function evalLogs(control: Control, id: string, lines: number): Promise<{ lines: string[] }> {
-  const { record } = await getEval(control, id);
+  const { record } = await getOwnEval(control, id);
   const jobId = record.attempt === 0 ? undefined : evalJobId(record.id, record.attempt);
   return logsOf(control, jobId, lines, record.failure?.logTail);
 }

@@ -4,6 +4,7 @@ import type { JobCheckpointBegin, JobUpload, JobUploadedParts } from "../../sdk/
 import { checkpointKey, checkpointPrefix, type StoredCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import type { DocumentKey } from "../ports/store.ts";
+import { beginRunEvals } from "../evals/run-evals.ts";
 import { getRunSpec, runStream, type StreamedEvent } from "../runs/records.ts";
 import { stepKey } from "../records/step-key.ts";
 import { abandonUploads, type BegunUploads, completeUploads, planUploads } from "./checkpoint-uploads.ts";
@@ -75,6 +76,8 @@ export async function completeCheckpoint(
   await control.store.append(runStream(job.owner), [event], {
     batchId: `checkpoint-${step}-a${checkpoint.attempt}`,
   });
+  // A crash before this leaves the container without an answer: it completes the checkpoint again.
+  await beginRunEvals(control, job.owner, step, await getRunSpec(control, job.owner));
   control.routes.setLatestCheckpoint(job.owner, checkpoint.id);
   control.bus.notify(runStream(job.owner));
   return checkpoint;

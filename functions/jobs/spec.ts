@@ -36,6 +36,8 @@ export async function jobSpecOf(control: Control, job: JobRecord): Promise<JobSp
 export function filesOf(spec: JobSpec): Map<string, JobFile> {
   const files: JobFile[] = [];
   if (spec.kind !== "eval") files.push(...(spec.modelFiles ?? []));
+  if (spec.kind === "eval")
+    files.push(...(spec.weights?.modelFiles ?? []), ...(spec.weights?.checkpoint.files ?? []));
   if (spec.kind === "serve") files.push(...(spec.checkpoint?.files ?? []));
   else files.push(spec.dataset);
   if (spec.kind !== "serve" && spec.python) files.push(spec.python.code);
@@ -106,6 +108,7 @@ async function evalSpec(control: Control, job: JobRecord): Promise<EvalJob> {
   const { record, endpoint, adapter } = document;
   const { spec } = record;
   const rows = await readEvalRows(control, document);
+  const { run } = document;
   return {
     ...common(control, job),
     kind: "eval",
@@ -115,8 +118,23 @@ async function evalSpec(control: Control, job: JobRecord): Promise<EvalJob> {
     ...(spec.python && { python: await pythonOf(control, job, spec.python.code) }),
     dataset: await datasetFile(control, job, spec.dataset),
     done: doneRanges(rows, answersPerRow(spec)),
-    chatUrl: `${control.config.publicUrl()}/v1`,
-    model: adapter === undefined ? endpoint : `${endpoint}:${adapter}`,
+    ...(run === undefined
+      ? {
+          chatUrl: `${control.config.publicUrl()}/v1`,
+          model: adapter === undefined ? endpoint : `${endpoint}:${adapter}`,
+        }
+      : { weights: await weightsOf(control, job, `${run.id}@${run.step}`) }),
+  };
+}
+
+/** A checkpoint with the model under it, for a container that plays with them itself. */
+async function weightsOf(control: Control, job: JobRecord, id: string): Promise<EvalJob["weights"]> {
+  const checkpoint = await getCheckpoint(control, id);
+  const modelFiles =
+    checkpoint.kind === "full" ? undefined : await storedFiles(control, job.id, checkpoint.model);
+  return {
+    checkpoint: jobCheckpoint(control, job.id, checkpoint, ["model"]),
+    ...(modelFiles && { modelFiles }),
   };
 }
 

@@ -90,6 +90,9 @@ function ended(
   now: number,
   policy: Policy,
 ): Action[] {
+  // What its last checkpoint scores belongs to the run.
+  if (exit.outcome === "succeeded" && (work.pendingEvals ?? 0) > 0 && work.cancelAtMs === undefined)
+    return [];
   if (exit.outcome === "succeeded")
     return [{ type: "finish", work: key, outcome: "succeeded", jobId: job.id }];
   if (work.cancelAtMs !== undefined) return [finishCancelled(work, key, job, now)];

@@ -3,6 +3,7 @@ import type { EvalRecord } from "../../sdk/schema/eval.ts";
 import type { EvalRow } from "../../sdk/schema/eval-row.ts";
 import type { Control } from "../control.ts";
 import { changeEval, findEval, getEval, readEvalRows, type EvalDocument } from "../evals/records.ts";
+import { tellRun } from "../evals/run-evals.ts";
 import { summarize, type EvalScores } from "../evals/scores.ts";
 import { isTerminalEval, nextEvalState } from "../evals/transitions.ts";
 import { pricingOf } from "../cost/pricing.ts";
@@ -16,6 +17,7 @@ export async function beginEvalAttempt(control: Control, key: WorkKey): Promise<
   const attempt = key.attempt + 1;
   const { endpoint } = await getEval(control, key.id);
   const id = evalJobId(key.id, attempt);
+  // The container of a run's eval talks to no endpoint: it has the weights itself.
   const price = pricingOf(control).priceOf(undefined);
   const { maxLifetimeMs } = control.config;
   await intendJob(control, {
@@ -70,6 +72,12 @@ export async function finishEval(
   const rows = key.attempt === 0 ? [] : await readEvalRows(control, before);
   const scores = summarize(rows, before.record.spec);
   const unjudged = outcome === "succeeded" && scores.score === undefined ? noVerdict(rows) : undefined;
+  if (
+    before.record.attempt === key.attempt &&
+    !isTerminalEval(before.record.state) &&
+    outcome !== "cancelled"
+  )
+    await tellRun(control, before, scores, unjudged ?? failure);
   await changeCurrent(control, key, (document) => {
     const change = OUTCOME_CHANGES[unjudged ? "failed" : outcome];
     const state = nextEvalState(document.record.state, change);

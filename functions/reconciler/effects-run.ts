@@ -8,6 +8,7 @@ import type { Control } from "../control.ts";
 import { lifetimeMs } from "../cost/lifetime.ts";
 import { pricingOf } from "../cost/pricing.ts";
 import { chargeBegun, chargeStarted, spendOf } from "../cost/spend.ts";
+import { cancelRunEvals, hasPendingEvals } from "../evals/run-evals.ts";
 import { trainJobId } from "../jobs/records.ts";
 import { paused } from "../runs/pause.ts";
 import {
@@ -166,6 +167,9 @@ export async function finishRun(
 ): Promise<void> {
   const endedAtMs = control.clock.now();
   const everyRun = await listWebhooks(control);
+  if (outcome !== "succeeded") await cancelRunEvals(control, key.id);
+  // One was begun after the look that this was decided on.
+  else if (await hasPendingEvals(control, key.id)) return;
   await changeCurrent(control, key, (document) => {
     const { failure: _earlier, phase: _phase, waitingFor: _waitingFor, ...rest } = document.run;
     const { pauseRequested: _pause, stalledSinceMs: _stalled, ...run } = rest;

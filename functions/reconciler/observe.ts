@@ -22,7 +22,7 @@ export async function observe(control: Control): Promise<World> {
     control.fleet.look(),
   ]);
   const works = await Promise.all([
-    ...runs.map((document) => runView(control, document)),
+    ...runs.map((document) => runView(control, document, evals)),
     ...evals.map((document) => evalView(control, document)),
   ]);
   const views = await Promise.all(endpoints.map((document) => endpointView(control, document)));
@@ -33,7 +33,11 @@ function live<T>(control: Control, partition: string): Promise<T[]> {
   return collect<T>((after) => control.store.queryIndex<T>("live", partition, { after, limit: 1000 }));
 }
 
-async function runView(control: Control, document: RunDocument): Promise<WorkView> {
+async function runView(
+  control: Control,
+  document: RunDocument,
+  evals: readonly EvalDocument[],
+): Promise<WorkView> {
   const { run } = document;
   return {
     kind: "train",
@@ -56,6 +60,7 @@ async function runView(control: Control, document: RunDocument): Promise<WorkVie
     progressAtMs: document.progressAtMs,
     stallMs: document.stallMs ?? STALL_MS,
     isStalled: run.stalledSinceMs !== undefined,
+    pendingEvals: evals.filter((each) => each.run?.id === run.id).length,
     workingSinceMs: run.startedAtMs === undefined ? undefined : run.startedAtMs + (document.pausedMs ?? 0),
     job: run.attempt === 0 ? undefined : await jobView(control, trainJobId(run.id, run.attempt)),
   };

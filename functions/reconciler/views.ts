@@ -59,6 +59,8 @@ export interface WorkView {
   overBudget?: boolean;
   /** When its first attempt began to run. */
   workingSinceMs?: number;
+  /** Evals of its checkpoints that have not ended: a run ends after them. */
+  pendingEvals?: number;
   /** The job of the current attempt; absent before the first. */
   job?: JobView;
 }

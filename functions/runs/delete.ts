@@ -2,6 +2,7 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
 import { ENDPOINTS, type EndpointDocument } from "../endpoints/records.ts";
+import { removeRunEvals } from "../evals/run-evals.ts";
 import { jobKey, trainJobId } from "../jobs/records.ts";
 import { collect } from "../records/update.ts";
 import {
@@ -97,6 +98,7 @@ async function removeAll(control: Control, id: string): Promise<void> {
     await removePartition(control, `uploads/${jobId}`);
     await control.store.delete(jobKey(jobId));
   }
+  await removeRunEvals(control, id);
   await removePartition(control, `checkpoints/${id}`);
   await removePartition(control, `rollouts/${id}`);
   await removePartition(control, cursorPartition(id));

@@ -8,6 +8,7 @@ import { getCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import { estimateRun, estimateText } from "../cost/estimate-run.ts";
 import { checkDataset } from "../datasets/datasets.ts";
+import { checkRunEvals } from "../evals/run-evals.ts";
 import { launchOnce } from "../records/launch-once.ts";
 import { putFirst } from "../records/update.ts";
 import { redacted } from "../secrets/redacted.ts";
@@ -42,6 +43,7 @@ async function accept(control: Control, id: string, given: RunSpec): Promise<Run
   const known = await findRun(control, id);
   if (known) return accepted(control, known);
   const safe = redacted(control.secrets, given);
+  await checkRunEvals(control, safe);
   const model = await startModel(control, safe);
   const teacher = await acceptTeacher(control, { ...safe, model });
   const spec = { ...safe, model, ...(teacher && { teacher }) };

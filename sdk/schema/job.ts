@@ -107,8 +107,10 @@ export const jobSpec = z.discriminatedUnion("kind", [
     /** Answers that are recorded: numbers (row times answers to a row, plus sample) from the first up to before the second. */
     done: z._default(z.array(z.tuple([nonNegativeInt, nonNegativeInt])), []),
     /** `POST {chatUrl}/chat/completions` with the job token as Bearer key. */
-    chatUrl: z.string(),
-    model: z.string(),
+    chatUrl: z.optional(z.string()),
+    model: z.optional(z.string()),
+    /** Instead of an endpoint: a checkpoint of a run, played by the container itself, which makes way for others. */
+    weights: z.optional(z.object({ checkpoint: jobCheckpoint, modelFiles })),
   }),
 ]);
 export type JobSpec = z.infer<typeof jobSpec>;

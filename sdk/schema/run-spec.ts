@@ -12,6 +12,7 @@ import {
 import { grpoAlgorithm, grpoFaults } from "./grpo-algorithm.ts";
 import { hardware } from "./hardware.ts";
 import { checkpointId, modelRef } from "./model.ts";
+import { runEvals } from "./run-eval.ts";
 import { trackers } from "./tracker.ts";
 import { sftAlgorithm } from "./sft-algorithm.ts";
 import { MAX_SEQUENCES, trainerConflicts, trainerSpec } from "./trainer-spec.ts";
@@ -191,6 +192,8 @@ export const runSpec = z
     evalDataset: z.optional(datasetRef),
     /** Evaluate on `evalDataset` every N steps; null: never. */
     evalEvery: z._default(z.nullable(positiveInt), null),
+    /** Evals that are repeated with its checkpoints, in containers of their own; see docs/evals.md. */
+    evals: z.optional(runEvals),
     /** Of kind distill: who grades what the student writes, or writes what it learns. */
     teacher: z.optional(teacherSpec),
     rewards: z.optional(rewardSetup),

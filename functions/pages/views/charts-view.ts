@@ -9,8 +9,17 @@ export interface ChartPlan {
   metrics: string[];
 }
 
-/** The two curves that everybody looks at first, and the rest by name. */
-export function planCharts(names: readonly string[]): { main: ChartPlan[]; rest: ChartPlan[] } {
+/** What evals of the run's checkpoints log: `<name>_pass4`, `<name>_reward`. */
+const EVALUATED = /^(?!(?:eval\/)?reward\/).+_(?:pass\d+|reward)$/;
+
+export interface ChartPlans {
+  main: ChartPlan[];
+  evaluation: ChartPlan[];
+  rest: ChartPlan[];
+}
+
+/** The two curves that everybody looks at first, those of evals, and the rest by name. */
+export function planCharts(names: readonly string[]): ChartPlans {
   const left = new Set(names);
   const take = (title: string, wanted: string[]): ChartPlan[] => {
     const metrics = wanted.filter((name) => left.delete(name));
@@ -20,10 +29,17 @@ export function planCharts(names: readonly string[]): { main: ChartPlan[]; rest:
     ...take("Reward", ["reward/mean", "eval/reward/mean"]),
     ...take("Loss", ["loss", "eval/loss"]),
   ];
+  const evaluation = [...left].filter((name) => EVALUATED.test(name)).sort(byNumber);
+  for (const name of evaluation) left.delete(name);
   const rest = [...left]
     .sort()
     .map((name): ChartPlan => ({ title: name.replaceAll("_", " "), metrics: [name] }));
-  return { main, rest };
+  return { main, evaluation: evaluation.map((name) => ({ title: name, metrics: [name] })), rest };
+}
+
+/** pass4 before pass16. */
+function byNumber(a: string, b: string): number {
+  return a.localeCompare(b, "en", { numeric: true });
 }
 
 /** Columns for uPlot: the steps of all metrics, then a value or null for each metric and step. */
@@ -44,13 +60,21 @@ export function chartColumns(
 
 /** The places for the charts; the script draws into them. What a line shows is said in words as well. */
 export function chartsView(model: RunModel): View {
-  const { main, rest } = planCharts([...model.series.keys()]);
-  if (main.length === 0 && rest.length === 0)
+  const { main, evaluation, rest } = planCharts([...model.series.keys()]);
+  if (main.length + evaluation.length + rest.length === 0)
     return h("p", { class: "mute" }, "Curves begin with the first finished step.");
   return h(
     "div",
     null,
     h("div", { class: "charts main" }, ...main.map((plan) => chartView(model, plan))),
+    evaluation.length === 0
+      ? null
+      : h(
+          "section",
+          { class: "evaluation", "aria-labelledby": "evaluation" },
+          h("h3", { id: "evaluation" }, "Evaluation"),
+          h("div", { class: "charts small" }, ...evaluation.map((plan) => chartView(model, plan))),
+        ),
     rest.length === 0
       ? null
       : h(

@@ -34,7 +34,7 @@ async function play({ spec = {}, row, answers, environments, calls, isSilent = f
   const called: JobToolCall[] = [];
   const playOne = createChatPlay({
     job,
-    chat: { url: job.chatUrl, model: job.model },
+    chat: { url: "http://x/v1", model: "base" },
     signal: new AbortController().signal,
     client: {
       chat: async (_url, body) => {

@@ -8,7 +8,7 @@ import type { LaunchEvalInput } from "../../../sdk/schema/eval.ts";
 import { jobSpec } from "../../../sdk/schema/job.ts";
 import { runContainer } from "../../../engine/agent/container.ts";
 import { realPace } from "../../../engine/agent/pace.ts";
-import { runEvaluation } from "../../../engine/evaluation/run.ts";
+import { runEvaluation, type EvalParts } from "../../../engine/evaluation/run.ts";
 import {
   answer,
   noVerdict,
@@ -34,6 +34,13 @@ afterEach(async () => {
   await plane[Symbol.asyncDispose]();
   await rm(dir, { recursive: true });
 });
+
+/** Whoever asks an endpoint starts no engine and keeps its turn. */
+const noEngine: EvalParts = {
+  startEngine: () => Promise.reject(new Error("no engine here")),
+  loadTextModel: () => Promise.reject(new Error("no model here")),
+  makeWay: () => Promise.reject(new Error("no need to make way")),
+};
 
 function completionOf(content: string): unknown {
   return {
@@ -77,7 +84,11 @@ async function evaluate(
     ...realPace,
     sleep: (ms: number, signal?: AbortSignal) => realPace.sleep(Math.min(ms, 5), signal),
   };
-  return runContainer({ ...plane.env }, runEvaluation, { host, write: () => undefined, client: { pace } });
+  return runContainer({ ...plane.env }, (context) => runEvaluation(context, noEngine), {
+    host,
+    write: () => undefined,
+    client: { pace },
+  });
 }
 
 function rowsReported() {

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { chartColumns, describeSeries, planCharts } from "../../../../functions/pages/views/charts-view.ts";
+import {
+  chartColumns,
+  chartsView,
+  describeSeries,
+  planCharts,
+} from "../../../../functions/pages/views/charts-view.ts";
 import { createRunModel } from "../../../../functions/pages/views/run-model.ts";
 
 describe("charts", () => {
@@ -10,7 +15,21 @@ describe("charts", () => {
       { title: "Loss", metrics: ["loss"] },
     ]);
     expect(rest.map(({ title }) => title)).toEqual(["grad norm", "lr"]);
-    expect(planCharts([])).toEqual({ main: [], rest: [] });
+    expect(planCharts([])).toEqual({ main: [], evaluation: [], rest: [] });
+  });
+
+  it("put what evals of the checkpoints log under Evaluation (A26-A32 i)", () => {
+    const names = ["MATH_pass8", "GSM8K_pass1", "MATH_pass1", "MATH_pass16", "haiku_reward"];
+    const { evaluation, rest } = planCharts([...names, "reward/form_reward", "eval/reward/x_pass1", "lr"]);
+    expect(evaluation.map(({ title }) => title)).toEqual([
+      ...["GSM8K_pass1", "haiku_reward", "MATH_pass1", "MATH_pass8", "MATH_pass16"],
+    ]);
+    expect(rest).toHaveLength(3);
+    const model = createRunModel();
+    for (const name of names) model.series.set(name, { steps: [50], values: [0.5] });
+    const html = String(chartsView(model));
+    expect(html).toContain('<h3 id="evaluation">Evaluation</h3>');
+    expect(html).toContain(">MATH_pass8<");
   });
 
   it("align metrics that were measured at different steps", () => {
