@@ -7,10 +7,14 @@ import { type ReasoningMode, reasoningMeaning, templateKwargs } from "./reasonin
 
 /** Tokens of an answer are bounded by the conversation's; the spec takes no more than this. */
 const MAX_TOKENS = 131_072;
+/** Of the conversations that are learnt from at once: what a pass keeps in memory grows with them. */
+const PASS_TOKENS = 8_192;
+/** Conversations learnt from at once, however short they are. */
+const MAX_PASS = 128;
 /** Of a conversation, where the configuration says null. */
 const HOUR_S = 3_600;
 
-/** How conversations are sampled. */
+/** How conversations are sampled, and how many of them are learnt from at once. */
 export function rolloutEntries(
   project: Project,
   config: ProjectConfig,
@@ -58,6 +62,11 @@ export function rolloutEntries(
       path: "rollout.chatTemplateKwargs",
       value: templateKwargs(meaning, facts?.family),
       source: `${at("rollout.reasoning_mode")}${mode === null ? "" : ` (${meaning.kind})`}`,
+    },
+    {
+      path: "trainer.microBatchSize",
+      value: Math.max(1, Math.min(MAX_PASS, Math.floor(PASS_TOKENS / window))),
+      source: `so that a pass has at most ${PASS_TOKENS} tokens (${windowSource})`,
     },
   ];
 }

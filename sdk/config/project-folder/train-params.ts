@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path";
+import type { GrpoParams } from "../../grpo-params.ts";
 import { recipes } from "../../recipe.ts";
 import type { TeacherParams } from "../../teacher.ts";
 import type { TrainConfigParams } from "../../train-config.ts";
@@ -9,6 +10,8 @@ import { ProjectDataset } from "./project-dataset.ts";
 import type { Project } from "./project.ts";
 import { trainRows } from "./size-rules.ts";
 
+type PolicyParams = Pick<GrpoParams, "loss" | "advantage" | "clipLow" | "clipHigh" | "klCoef">;
+
 /** The parts of a plan's spec that go on as they are. */
 interface PlanSpec {
   name?: string;
@@ -16,8 +19,8 @@ interface PlanSpec {
   model: { name: string };
   adapter: { kind: "lora"; rank: number; alpha: number };
   rollout: Record<string, unknown>;
-  algorithm: { kind: string; clipLow: number; clipHigh: number; klCoef: number; batchSize: number };
-  trainer: { steps: number; learningRate: number; saveEvery?: number };
+  algorithm: { kind: string; batchSize: number } & PolicyParams;
+  trainer: { steps: number; learningRate: number; saveEvery?: number; microBatchSize?: number };
   teacher?: { model?: { name: string }; checkpoint?: string; endpoint?: string; agentic: boolean };
   rewards?: { files: string[]; timeoutMs: number };
   tools?: { files: string[]; timeoutMs: number };
@@ -71,14 +74,12 @@ function teacherIn(folder: string, { model, ...teacher }: NonNullable<PlanSpec["
 }
 
 function recipeOf(spec: PlanSpec): TrainConfigParams["recipe"] {
-  const { steps, learningRate, saveEvery } = spec.trainer;
-  const shared = { steps, learningRate, ...(saveEvery !== undefined && { saveEvery }) };
+  const shared = spec.trainer;
   if (spec.algorithm.kind === "sft") {
     const evalEvery = spec.evalEvery === undefined ? {} : { evalEvery: spec.evalEvery };
     return recipes.sft({ ...shared, ...evalEvery, batchSize: spec.algorithm.batchSize });
   }
-  const { clipLow, clipHigh, klCoef } = spec.algorithm;
-  if (spec.algorithm.kind === "distill")
-    return recipes.distill({ ...shared, ...spec.rollout, clipLow, clipHigh, klCoef });
-  return recipes.grpo({ ...shared, ...spec.rollout, clipLow, clipHigh, klCoef });
+  const { kind, batchSize: _, loss, advantage, ...weights } = spec.algorithm;
+  if (kind === "distill") return recipes.distill({ ...shared, ...spec.rollout, ...weights });
+  return recipes.grpo({ ...shared, ...spec.rollout, ...weights, loss, advantage });
 }

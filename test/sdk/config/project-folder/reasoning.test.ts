@@ -108,6 +108,21 @@ describe("reasoning_mode (A18)", () => {
   });
 });
 
+describe("a pass of the trainer", () => {
+  it.each([
+    ["128", 64],
+    ["1024", 8],
+    ["8192", 1],
+    ["40000", 1],
+    ["8", 128],
+  ])("with a window of %s holds %i conversations: memory grows with both", async (window, expected) => {
+    const { runs } = await resolveProject(
+      projectFolder({ "config.yml": `${BASE}rollout: { max_context_window: ${window} }\n` }),
+    );
+    expect(runs[0]?.plan.spec.trainer).toMatchObject({ microBatchSize: expected });
+  });
+});
+
 describe("include_thinking and rollout_timeout", () => {
   const rolloutOf = async (rollout: string) => {
     const { runs, findings } = await resolveProject(projectFolder({ "config.yml": `${BASE}${rollout}` }));
