@@ -11,8 +11,6 @@ import { countVerdicts, rewardMetrics, type VerdictCount } from "./verdicts.ts";
 
 /** What a token costs that the teacher holds for impossible: not so much that nothing else is learnt. */
 const LEAST_LOGPROB = -50;
-/** Ratios as they are. */
-const UNBOUNDED = { clipLow: 1 - 1e-6, clipHigh: 1e6 };
 const NO_VERDICT: Verdict = { scores: {}, errors: {} };
 
 export type DistillSpec = RunSpec & { algorithm: { kind: "distill" } };
@@ -143,11 +141,12 @@ async function learn(
 ): Promise<TrainStepResult | undefined> {
   if (graded.length === 0) return undefined;
   const { clipLow, clipHigh } = spec.algorithm;
+  const isBounded = clipLow !== undefined || clipHigh !== undefined;
   return engine.trainStep({
     sequences: graded.map(({ sequence }) => sequence),
-    loss: "ppo",
-    clipLow: clipLow ?? UNBOUNDED.clipLow,
-    clipHigh: clipHigh ?? UNBOUNDED.clipHigh,
+    loss: isBounded ? "ppo" : "importance_sampling",
+    clipLow: clipLow ?? 1,
+    clipHigh: clipHigh ?? Infinity,
     klCoef: 0,
     temperature: spec.rollout.temperature,
     learningRate,

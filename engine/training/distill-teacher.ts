@@ -13,6 +13,8 @@ type Sequences = readonly (readonly number[])[];
 
 export interface AnswerSettings {
   maxTokens: number;
+  /** A prompt and its answer at most. */
+  contextTokens: number;
   temperature: number;
   topP: number;
   topK: number;
@@ -121,11 +123,15 @@ export function createTeacher(params: TeacherParams): Teacher {
     async read(text, signal) {
       return (await ask({ kind: "read", text }, signal))[0]?.ids ?? [];
     },
-    answer: (prompts, { seed, ...settings }, signal) =>
+    answer: (prompts, { seed, maxTokens, contextTokens, ...sampling }, signal) =>
       askAll(
         prompts,
-        (ids) => ids.length + settings.maxTokens,
-        (part, first) => ({ kind: "answer", prompts: part, ...settings, seed: seedOf(seed, "part", first) }),
+        (ids) => ids.length + maxTokens,
+        (part, first) => {
+          const room = contextTokens - Math.max(...part.map((ids) => ids.length));
+          const bounded = { ...sampling, maxTokens: Math.max(1, Math.min(maxTokens, room)) };
+          return { kind: "answer", prompts: part, ...bounded, seed: seedOf(seed, "part", first) };
+        },
         signal,
       ),
   };

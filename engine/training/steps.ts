@@ -4,6 +4,7 @@ import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { JobClient } from "../agent.ts";
 import type { EngineApi } from "../onnx/engine-api.ts";
 import type { Batches } from "./batches.ts";
+import { learnTeachersAnswers } from "./distill-answers.ts";
 import { distillStep } from "./distill-step.ts";
 import type { Teacher } from "./distill-teacher.ts";
 import type { Progress } from "./progress.ts";
@@ -55,7 +56,8 @@ export async function runStep(context: StepContext): Promise<RlStepResult> {
     const { algorithm } = spec;
     if (algorithm.kind === "grpo") return rlStep({ ...sampled, spec: { ...spec, algorithm } });
     if (context.teacher === undefined) throw new Error("A distillation was begun without its teacher.");
-    return distillStep({ ...sampled, spec: { ...spec, algorithm }, teacher: context.teacher });
+    const taught = { ...sampled, spec: { ...spec, algorithm }, teacher: context.teacher };
+    return algorithm.answers === "teacher" ? learnTeachersAnswers(taught) : distillStep(taught);
   }
   progress.phase("train", step, spec.trainer.steps);
   const learnt = picked.map(({ row, index }) => ({ row, where: `dataset row ${index + 1}` }));

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { CheckpointFile } from "../../sdk/schema/checkpoint.ts";
 import type { JobEnvironment, JobEventBody, JobFile, JobSpec } from "../../sdk/schema/job.ts";
 import type { RewardRow, Rollout, Verdict } from "../../sdk/schema/rollout.ts";
+import type { JobTeacherReply, TeacherQuestion } from "../../sdk/schema/teacher.ts";
 
 export const TOKEN = "job-token";
 
@@ -32,6 +33,7 @@ export interface FakeControlPlane extends AsyncDisposable {
   checkpoints: Map<number, StoredCheckpoint>;
   judge: (rows: RewardRow[]) => Verdict[] | Promise<Verdict[]>;
   chat: (body: Record<string, unknown>) => unknown;
+  teach: (question: TeacherQuestion) => JobTeacherReply;
   requests: { method: string; path: string; authorization: string | undefined }[];
   /** Called before each request; true when it answered (or cut) the request itself. */
   intercept: (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -62,6 +64,9 @@ export async function startFakeControlPlane(workDir: string): Promise<FakeContro
     chat: () => {
       throw new Error("no chat in this test");
     },
+    teach: () => {
+      throw new Error("no teacher in this test");
+    },
     requests: [],
     intercept: () => false,
     loseAnswer: () => false,
@@ -90,6 +95,10 @@ export async function startFakeControlPlane(workDir: string): Promise<FakeContro
     [
       /^POST \/jobs\/job-1\/rewards$/,
       async (body) => ({ verdicts: await plane.judge((body as { rows: RewardRow[] }).rows) }),
+    ],
+    [
+      /^POST \/jobs\/job-1\/teacher$/,
+      (body) => plane.teach((body as { question: TeacherQuestion }).question),
     ],
     [
       /^POST \/jobs\/job-1\/rollouts$/,
