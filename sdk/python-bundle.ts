@@ -15,8 +15,8 @@ const MAX_BYTES = 8 * 1024 * 1024;
 const IMPORT = /^[ \t]*(?:import[ \t]+([^\n#]+)|from[ \t]+([\w.]+)[ \t]+import\b)/gmu;
 
 /**
- * The Python files of a run with the modules beside them that they import, and so on; what is imported otherwise has
- * to be installed where the training runs. Equal sources give equal hashes.
+ * The Python files of a run with the modules beside them that they import, and so on, and what requirements.txt says.
+ * Equal sources give equal hashes.
  *
  * @throws SpotterError `reward_missing` or `tool_missing` without the file, `user_code_invalid` for files of two
  * folders, `payload_too_large`.
@@ -32,11 +32,18 @@ export function packPython(parts: PythonParts): Packed<{ sha256: string }> {
   const files: Record<string, string> = {};
   for (const { path } of entries) addModule(folder, path, files);
   const sorted = Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)));
-  const bundle: PythonBundle = parseWith(pythonBundle, { v: 1, files: sorted }, "The Python files");
+  const requirements = requirementsOf(folder);
+  const content = { v: 1, files: sorted, ...(requirements !== undefined && { requirements }) };
+  const bundle: PythonBundle = parseWith(pythonBundle, content, "The Python files");
   const bytes = new TextEncoder().encode(JSON.stringify(bundle));
   if (bytes.byteLength > MAX_BYTES) throw tooLarge(folder, bytes.byteLength);
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   return { ref: { sha256 }, bytes, name: basename(entries[0]?.path ?? ""), language: "python" };
+}
+
+function requirementsOf(folder: string): string | undefined {
+  const file = join(folder, "requirements.txt");
+  return existsSync(file) ? readFileSync(file, "utf8").replace(/^\uFEFF/, "") : undefined;
 }
 
 function addModule(folder: string, file: string, files: Record<string, string>): void {

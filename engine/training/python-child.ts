@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { SpotterError } from "../../sdk/schema/errors.ts";
+import { parseExactly } from "../../sdk/schema/exact-json.ts";
 import type { ContainerLog } from "../agent/log.ts";
 import { boundedLines } from "./python-log.ts";
 
@@ -49,7 +50,7 @@ export async function startPythonChild(params: PythonChildParams): Promise<Pytho
   child.stdin.on("error", () => undefined);
   boundedLines(child.stderr, (line) => log.info(`python: ${line}`));
   createInterface({ input: child.stdout }).on("line", (line) => {
-    const { id, ...answer } = JSON.parse(line) as { id: number } & PythonAnswer;
+    const { id, ...answer } = parseExactly(line) as { id: number } & PythonAnswer;
     waiting.get(id)?.(answer);
     waiting.delete(id);
   });

@@ -1,5 +1,5 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
 import type { EvalJob, TrainJob } from "../../sdk/schema/job.ts";
@@ -7,7 +7,9 @@ import { pythonBundle } from "../../sdk/schema/user-code.ts";
 import type { JobClient } from "../agent.ts";
 import type { ContainerLog } from "../agent/log.ts";
 import { createPythonPlayer, type PythonPlayer } from "./python-judge.ts";
+import { unpackPython } from "./python-files.ts";
 import { startPython } from "./python-process.ts";
+import { pythonWithRequirements } from "./python-requirements.ts";
 
 /**
  * Who judges and calls tools: the control plane, and where a run has user code in Python, a process beside this one
@@ -32,9 +34,17 @@ export async function openPython(
   const folder = join(workDir, "python");
   const file = join(workDir, "python.json");
   await client.download(sent.code, file);
-  await unpack(file, folder);
+  const bundle = parseWith(pythonBundle, JSON.parse(await readFile(file, "utf8")), "The bundle of Python");
+  await unpackPython(bundle, folder);
+  const program = await pythonWithRequirements({
+    text: bundle.requirements ?? "",
+    python: "python3",
+    cacheFolder: join(process.env["SPOTTER_CACHE_DIR"] ?? workDir, "python"),
+    log,
+  });
   const files = [setup.rewards, setup.tools].flatMap((each) => each?.file ?? []);
   const python = await startPython({
+    python: program,
     folder,
     workDir: folder,
     files: [...new Set(files)],
@@ -52,19 +62,6 @@ export async function openPython(
   } catch (error) {
     await python.close();
     throw error;
-  }
-}
-
-async function unpack(bundle: string, folder: string): Promise<void> {
-  const { files } = parseWith(
-    pythonBundle,
-    JSON.parse(await readFile(bundle, "utf8")),
-    "The bundle of Python",
-  );
-  for (const [path, source] of Object.entries(files)) {
-    const to = join(folder, path);
-    await mkdir(dirname(to), { recursive: true });
-    await writeFile(to, source);
   }
 }
 

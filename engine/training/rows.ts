@@ -2,9 +2,10 @@ import { readFile } from "node:fs/promises";
 import * as z from "zod/mini";
 import { datasetRow, type DatasetRow } from "../../sdk/schema/dataset.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
+import { parseExactly } from "../../sdk/schema/exact-json.ts";
 
 /**
- * Reads stored dataset rows (JSONL, one a line).
+ * Reads stored dataset rows (JSONL, one a line); whole numbers too large for JavaScript are passed on digit for digit.
  *
  * @throws SpotterError `dataset_invalid` with the line, or `dataset_empty`.
  */
@@ -22,7 +23,7 @@ function parseRow(line: string, name: string, number: number): DatasetRow {
   const where = `${name}:${number}`;
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseExactly(line);
   } catch (cause) {
     throw new SpotterError("dataset_invalid", `${where} is not JSON.`, {
       where,

@@ -48,6 +48,8 @@ export const pythonBundle = z.strictObject({
     z.string().check(z.maxLength(500), z.regex(/^(?:[\p{L}_][\p{L}\p{N}_]*\/)*[\p{L}_][\p{L}\p{N}_]*\.py$/u)),
     z.string(),
   ),
+  /** What requirements.txt says. */
+  requirements: z.optional(z.string().check(z.maxLength(100_000))),
 });
 export type PythonBundle = z.infer<typeof pythonBundle>;
 

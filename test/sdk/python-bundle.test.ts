@@ -44,6 +44,18 @@ describe("a bundle of Python", () => {
     expect(packPython(parts).ref).toEqual(ref);
   });
 
+  it("has the requirements, where there are some", () => {
+    const parts = { rewards: { file: at("rewards.py") } };
+    const before = packPython(parts);
+    writeFileSync(at("requirements.txt"), "\uFEFFsix==1.17.0\n");
+    const { bytes, ref } = packPython(parts);
+    rmSync(at("requirements.txt"));
+    const read = (each: unknown) => JSON.parse(new TextDecoder().decode(each as Uint8Array)) as PythonBundle;
+    expect(read(bytes).requirements).toBe("six==1.17.0\n");
+    expect(read(before.bytes)).not.toHaveProperty("requirements");
+    expect(ref).not.toEqual(before.ref);
+  });
+
   it("is refused without the file, and for files of two folders", () => {
     expect(() => packPython({ rewards: { file: at("absent.py") } })).toThrow(
       expect.objectContaining({ code: "reward_missing", where: at("absent.py") }) as Error,

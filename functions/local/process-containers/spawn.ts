@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ContainerPaths } from "./record.ts";
 
@@ -33,7 +34,13 @@ export function spawnContainer({ paths, name, program, environment }: SpawnOptio
       ["-c", SHELL_SCRIPT, name, paths.exitCode, process.execPath, fileURLToPath(program)],
       {
         cwd: paths.work,
-        env: { ...environment, SPOTTER_WORK_DIR: paths.work, TMPDIR: paths.work },
+        env: {
+          ...environment,
+          SPOTTER_WORK_DIR: paths.work,
+          // Beside the folder of all containers: what one installed the next one finds.
+          SPOTTER_CACHE_DIR: join(paths.work, "..", "..", "cache"),
+          TMPDIR: paths.work,
+        },
         detached: true,
         stdio: ["ignore", log, log],
       },

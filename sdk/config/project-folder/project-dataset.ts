@@ -4,7 +4,7 @@ import type { Row } from "../../dataset-rows.ts";
 import type { DatasetRow } from "../../schema/dataset.ts";
 import type { DatasetType } from "./config-schema.ts";
 import { answersOf } from "./answers.ts";
-import { rowJson } from "./row-json.ts";
+import { exactRowJson } from "./row-json.ts";
 import { isObject } from "./row-context.ts";
 
 const NAME = /\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g;
@@ -35,7 +35,7 @@ export class ProjectDataset extends Dataset {
     let index = 0;
     for await (const line of linesOf(textOf(localFile(path).read(), path))) {
       if (line.trim() === "") continue;
-      const json = rowJson(line.replace(/^\uFEFF/, ""));
+      const json = exactRowJson(line.replace(/^\uFEFF/, ""));
       if ("error" in json) continue;
       if (index >= skip + take) return;
       if (index++ >= skip) yield json.value as Row;

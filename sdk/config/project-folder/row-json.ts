@@ -1,4 +1,5 @@
 import { parse } from "@humanwhocodes/momoa";
+import { parseExactly } from "../../schema/exact-json.ts";
 
 /** A word that Python writes where JSON has none; the first half skips texts. */
 const NOT_FINITE = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g;
@@ -24,6 +25,15 @@ function repaired(text: string): RowJson | undefined {
     return { value: JSON.parse(mended) as unknown, notFinite: true };
   } catch {
     return undefined;
+  }
+}
+
+/** The same, with whole numbers that JavaScript cannot hold as `parseExactly` has them. */
+export function exactRowJson(text: string): RowJson {
+  try {
+    return { value: parseExactly(text) };
+  } catch {
+    return rowJson(text);
   }
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startPython, type PythonCall, type PythonProcess } from "../../../engine/training/python-process.ts";
+import { parseExactly } from "../../../sdk/schema/exact-json.ts";
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 if (!hasPython) process.stderr.write("skipped: there is no python3 on this machine\n");
@@ -21,6 +22,10 @@ def plain(args: RewardArgs, messages: list) -> float:
     if mark == 7:
         os._exit(3)
     return mark / 2
+
+@reward
+def exact(args: RewardArgs, messages: list) -> dict:
+    return {"score": args.metadata["id"] % 1000, "reason": str(args.metadata["id"])}
 
 @reward
 def endless(args: RewardArgs, messages: list) -> float:
@@ -95,6 +100,15 @@ describe.skipIf(!hasPython)("a Python process beside the trainer", () => {
       { value: 4.5 },
     ]);
     expect(lines).toContain("python: judging 5");
+  });
+
+  it("gives Python whole numbers with all their digits", async () => {
+    const { metadata } = parseExactly('{"metadata":{"id":12345678901234567891}}') as {
+      metadata: Record<string, unknown>;
+    };
+    expect(await python.callAll([{ ...call("exact"), metadata }])).toEqual([
+      { value: { score: 891, reason: "12345678901234567891" } },
+    ]);
   });
 
   it("gives up a function that does not end, and begins the next batch in a new process", async () => {

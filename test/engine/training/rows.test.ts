@@ -2,7 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { rewardRowOf } from "../../../engine/reward-row.ts";
 import { readRows } from "../../../engine/training/rows.ts";
+import type { DatasetRow } from "../../../sdk/schema/dataset.ts";
 
 let dir: string;
 beforeEach(async () => {
@@ -22,6 +24,17 @@ describe("dataset rows", () => {
     expect(await read(`${JSON.stringify(row)}\n\n${JSON.stringify({ ...row, completion: "yo" })}\n`)).toEqual(
       [row, { ...row, completion: "yo" }],
     );
+  });
+
+  it("pass on whole numbers that JavaScript cannot hold", async () => {
+    const line = '{"prompt":[],"row":{"metadata":{"id":12345678901234567891}}}';
+    const [row] = await read(line);
+    const { metadata } = rewardRowOf(row as DatasetRow, {
+      response: { content: "", reasoning: "", toolCalls: [] },
+      tokens: 0,
+      finishReason: "stop",
+    });
+    expect(JSON.stringify(metadata)).toBe('{"id":12345678901234567891}');
   });
 
   it.each([

@@ -77,4 +77,12 @@ describe("rows of a project", () => {
     expect(await contents({ take: 3 })).toEqual(["0", "1", "2"]);
     expect(await contents({ skip: 3 })).toEqual(["3", "4"]);
   });
+
+  it("keep whole numbers above 2^53 as they are written, also in prompts", async () => {
+    const line =
+      '{"messages":[{"role":"user","content":"id $id"}],"variables":{"id":98765432109876543210},"metadata":{"ids":[12345678901234567891]}}';
+    const [row] = await new ProjectDataset({ path: tempFile(line), kind: "rl" }).load();
+    expect(JSON.stringify(row)).toContain('"metadata":{"ids":[12345678901234567891]}');
+    expect(row?.prompt[0]?.content).toBe("id 98765432109876543210");
+  });
 });
