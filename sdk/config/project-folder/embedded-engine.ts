@@ -28,16 +28,19 @@ const LIMITS: readonly Limit[] = [
     hint: "Write grpo, which takes the group's mean instead.",
   },
   {
-    applies: (config) => config.dataset_type === "rl" && config.algorithm?.adv_estimator === "reinforce",
-    path: ["algorithm", "adv_estimator"],
-    message: "reinforce without a baseline is not what the embedded engine does",
-    hint: "Write grpo, which takes the group's mean as baseline.",
-  },
-  {
-    applies: (config) => config.dataset_type === "rl" && config.data.group_size < 2,
+    applies: (config) => isCompared(config) && config.data.group_size < 2 && estimatorOf(config) === "grpo",
     path: ["data", "group_size"],
     message: "is 1: a group of one has no advantage over itself",
-    hint: "Write 2 or more.",
+    hint: "Write 2 or more, or adv_estimator: reinforce, which compares with the whole step.",
+  },
+  {
+    applies: (config) =>
+      isCompared(config) &&
+      config.data.group_size * config.data.batch_size < 2 &&
+      estimatorOf(config) === "reinforce",
+    path: ["data", "batch_size"],
+    message: "and group_size are 1: one answer has nothing to be compared with",
+    hint: "Write 2 or more for one of them.",
   },
   {
     applies: ({ dataset_type: kind }, { rewards }) => kind === "rl" && isMixed(rewards),
@@ -155,6 +158,14 @@ function isMixed({ hasPython, hasTypeScript, items }: Project["rewards"]): boole
 /** A distillation leaves its tools alone unless it is agentic. */
 function callsTools(config: ProjectConfig): boolean {
   return isSampled(config) && (config.dataset_type === "rl" || config.teacher?.agentic === true);
+}
+
+function isCompared({ dataset_type: kind }: ProjectConfig): boolean {
+  return kind === "rl";
+}
+
+function estimatorOf({ algorithm }: ProjectConfig): string {
+  return algorithm?.adv_estimator ?? "grpo";
 }
 
 function isSampled({ dataset_type: kind }: ProjectConfig): boolean {

@@ -147,16 +147,14 @@ function sampledEntries(
       value: isDistill ? "distill" : "grpo",
       source: at(isDistill ? "dataset_type" : "algorithm.adv_estimator"),
     },
+    { path: "algorithm.loss", value: isDistill ? undefined : algorithm.loss_fn, source: loss },
     {
-      path: "algorithm.clipLow",
-      value: isClipped ? 0.2 : 0.999_999,
-      source: isClipped ? loss : `${loss}: not clipped`,
+      path: "algorithm.advantage",
+      value: isDistill ? undefined : algorithm.adv_estimator,
+      source: at("algorithm.adv_estimator"),
     },
-    {
-      path: "algorithm.clipHigh",
-      value: isClipped ? 0.2 : 1e6,
-      source: isClipped ? loss : `${loss}: not clipped`,
-    },
+    { path: "algorithm.clipLow", value: isClipped ? 0.2 : undefined, source: loss },
+    { path: "algorithm.clipHigh", value: isClipped ? 0.2 : undefined, source: loss },
     {
       path: "algorithm.klCoef",
       value: algorithm.kl_penalty_coef ?? (isDistill ? 1 : 0.01),

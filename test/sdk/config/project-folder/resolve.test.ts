@@ -73,6 +73,18 @@ describe("a project as a run", () => {
     });
   });
 
+  it.each([
+    ["{}", { loss: "ppo", advantage: "grpo", clipLow: 0.2, clipHigh: 0.2, klCoef: 0.01 }],
+    [
+      "{ loss_fn: importance_sampling, adv_estimator: reinforce, kl_penalty_coef: 0 }",
+      { loss: "importance_sampling", advantage: "reinforce", klCoef: 0 },
+    ],
+  ])("takes loss and estimator of %s as they are named (A15)", async (algorithm, expected) => {
+    const config = `${BASE}algorithm: ${algorithm}\n`;
+    const { runs } = await resolveFiles({ ...TYPESCRIPT, "config.yml": config });
+    expect(runs[0]?.plan.spec.algorithm).toEqual({ kind: "grpo", ...expected });
+  });
+
   it("distils with weight 1, learns from rewards with 0.01", async () => {
     const teacher = "teacher: { path: Qwen/Qwen3-32B, agentic: true }\n";
     const distill = await resolveFiles({ "config.yml": `${withSection("dataset_type: distill")}${teacher}` });
@@ -231,10 +243,22 @@ const REFUSED: [string, Record<string, string | undefined>, string[]][] = [
     { ...TYPESCRIPT, "config.yml": `${BASE}algorithm: { adv_estimator: gae }\n` },
     ["algorithm.adv_estimator"],
   ],
+  ["reinforce", { ...TYPESCRIPT, "config.yml": `${BASE}algorithm: { adv_estimator: reinforce }\n` }, []],
   [
-    "reinforce",
-    { ...TYPESCRIPT, "config.yml": `${BASE}algorithm: { adv_estimator: reinforce }\n` },
-    ["algorithm.adv_estimator"],
+    "reinforce of single answers",
+    {
+      ...TYPESCRIPT,
+      "config.yml": `${withSection("data: { batch_size: 4, group_size: 1 }")}algorithm: { adv_estimator: reinforce }\n`,
+    },
+    [],
+  ],
+  [
+    "reinforce of one answer",
+    {
+      ...TYPESCRIPT,
+      "config.yml": `${withSection("data: { batch_size: 1, group_size: 1 }")}algorithm: { adv_estimator: reinforce }\n`,
+    },
+    ["data.batch_size"],
   ],
   [
     "a group of one",
