@@ -149,7 +149,18 @@ export const RL_FIELDS: readonly FieldRule[] = [
     "orchestrator.algo.type",
     "orchestrator.algo.length_penalty.**",
   ),
-  ...refused("grpo and max_rl have no such setting", "orchestrator.algo.**"),
+  ...honoured(
+    "who grades the policy's tokens; the variable of its key names a stored secret",
+    ...below(["orchestrator.algo.teacher"], ["name", "base_url", "api_key_var"]),
+  ),
+  ...irrelevant(
+    "the teacher is waited for as long as it takes, and never changed",
+    ...below(
+      ["orchestrator.algo.teacher"],
+      ["wait_for_ready_timeout", "skip_model_check", "dp_rank_count", "admin_base_url"],
+    ),
+  ),
+  ...refused("grpo, max_rl and opd have no such setting", "orchestrator.algo.**"),
   ...honoured("the adapter", "orchestrator.model.lora.**"),
   ...irrelevant(ONE_PROCESS, "orchestrator.model.client.**"),
   ...environments("orchestrator.train"),

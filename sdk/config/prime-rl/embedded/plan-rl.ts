@@ -5,6 +5,7 @@ import type { EvalEnvironmentConfig, RlConfig } from "../rules/configs.ts";
 import { embeddedFindings } from "./classify.ts";
 import { environmentOf } from "./environment-plan.ts";
 import { aboutOf, adapterOf, Notes, stepsOf, tellSlurm, windowOf, type EmbeddedPlan } from "./plan.ts";
+import { teacherOf } from "./distill.ts";
 import { policyOf, refuseAlgo } from "./policy.ts";
 
 /** Turns of an episode at most where nothing says how many: an environment ends it before. */
@@ -22,7 +23,7 @@ export function planRl(
   const notes = new Notes(provenance);
   notes.findings.push(...embeddedFindings("rl", config, provenance));
   return {
-    params: paramsOf(config, notes, cwd),
+    params: paramsOf(config, notes, provenance, cwd),
     findings: notes.findings,
     outputDir: resolve(cwd, config.output_dir),
     exportsTokens: config.trainer.enable_token_export,
@@ -30,7 +31,12 @@ export function planRl(
 }
 
 /** Null where something was refused: a recipe of such values would only be refused again. */
-function paramsOf(config: RlConfig, notes: Notes, cwd: string): TrainConfigParams | null {
+function paramsOf(
+  config: RlConfig,
+  notes: Notes,
+  provenance: Readonly<Record<string, string>>,
+  cwd: string,
+): TrainConfigParams | null {
   const { trainer, orchestrator, env_vars: shared } = config;
   const model = trainer.model.name;
   const windowPath = config.seq_len === null ? "orchestrator.seq_len" : "seq_len";
@@ -39,6 +45,7 @@ function paramsOf(config: RlConfig, notes: Notes, cwd: string): TrainConfigParam
   const group = groupOf(config, notes);
   const sampling = samplingOf(config, notes);
   refuseAlgo(config, notes);
+  const teacher = teacherOf(config, provenance, notes);
   refuseOthers(config, notes);
   tellSlurm(notes, config.slurm);
   const { environments, evalEnvironments } = environmentsOf(config, notes, cwd);
@@ -46,20 +53,22 @@ function paramsOf(config: RlConfig, notes: Notes, cwd: string): TrainConfigParam
   const evalEvery = held.length > 0 ? intervalOf(held, notes) : null;
   if (notes.hasErrors) return null;
   const limits = [...orchestrator.train.env, ...held].flatMap((env) => env.max_total_tokens ?? []);
+  const sampled = {
+    ...steps,
+    ...group,
+    maxTokens: Math.min(sampling.max_completion_tokens ?? window, window),
+    temperature: sampling.temperature,
+    maxTurns: MAX_TURNS,
+    contextTokens: Math.min(window, ...limits),
+    evalEvery,
+  };
   return {
     model,
     environments,
     ...(held.length > 0 ? { evalEnvironments } : {}),
-    recipe: recipes.grpo({
-      ...steps,
-      ...group,
-      maxTokens: Math.min(sampling.max_completion_tokens ?? window, window),
-      temperature: sampling.temperature,
-      maxTurns: MAX_TURNS,
-      contextTokens: Math.min(window, ...limits),
-      ...policyOf(config),
-      evalEvery,
-    }),
+    ...(teacher === undefined
+      ? { recipe: recipes.grpo({ ...sampled, ...policyOf(config) }) }
+      : { recipe: recipes.distill(sampled), teacher }),
     adapter: adapterOf(notes, "trainer.model.lora", trainer.model.lora, model),
     // One process is all components: it has the variables of each.
     ...aboutOf(config, {
@@ -84,8 +93,10 @@ function environmentsOf({ orchestrator }: RlConfig, notes: Notes, cwd: string) {
 
 /** Prompts a step and answers a prompt, from the rollouts of a batch. */
 function groupOf({ orchestrator }: RlConfig, notes: Notes) {
-  const { batch_size: batch, group_size: group, train } = orchestrator;
-  if (group < 2)
+  const { batch_size: batch, group_size: group, train, algo } = orchestrator;
+  // A teacher grades each answer by itself.
+  const least = algo.type === "opd" ? 1 : 2;
+  if (group < least)
     notes.refuse(
       "orchestrator.group_size",
       "Answers are compared within a group, and a group of one has nothing to compare.",
@@ -101,7 +112,7 @@ function groupOf({ orchestrator }: RlConfig, notes: Notes) {
   });
   return {
     promptsPerStep: Math.max(1, Math.floor((batch ?? group) / group)),
-    samplesPerPrompt: Math.max(2, group),
+    samplesPerPrompt: Math.max(least, group),
   };
 }
 

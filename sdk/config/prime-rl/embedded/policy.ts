@@ -53,10 +53,10 @@ function advantageOf(algo: RlConfig["orchestrator"]["algo"]): PolicyParams {
 
 /** What the embedded engine has an estimator for. */
 export function refuseAlgo({ orchestrator: { algo } }: Pick<RlConfig, "orchestrator">, notes: Notes): void {
-  if (algo.type === "grpo" || algo.type === "max_rl") return;
+  if (algo.type === "grpo" || algo.type === "max_rl" || algo.type === "opd") return;
   notes.refuse(
     "orchestrator.algo.type",
-    `The embedded engine has grpo and max_rl, not ${algo.type}.`,
+    `The embedded engine has grpo, max_rl and opd, not ${algo.type}.`,
     "Use grpo or max_rl, or a GPU host.",
   );
 }

@@ -41,6 +41,29 @@ const errorsOf = async (words: string[], toml?: string) => {
 };
 
 describe("planRl", () => {
+  it("distils on the policy's own rollouts from a frozen teacher", async () => {
+    const teacher = { name: "big", base_url: ["http://127.0.0.1:9/v1"] };
+    const opd = (more: object = {}) => [
+      "--orchestrator.algo.type",
+      "opd",
+      "--orchestrator.algo.teacher",
+      JSON.stringify({ ...teacher, ...more }),
+    ];
+    const { params, findings } = await plan(opd());
+    expect(findings.filter(({ severity }) => severity === "error")).toEqual([]);
+    expect(params).toMatchObject({
+      recipe: { kind: "distill", algorithm: { kind: "distill" }, rollout: { samplesPerPrompt: 8 } },
+      teacher: { url: { baseUrl: "http://127.0.0.1:9/v1", model: "big" }, agentic: true },
+    });
+    expect(params?.teacher).not.toHaveProperty("url.secret");
+    const keyed = await plan(opd({ api_key_var: "BIG_KEY" }));
+    expect(keyed.params?.teacher).toHaveProperty("url.secret", "BIG_KEY");
+    expect(await errorsOf(opd({ base_url: ["http://a.test/v1", "http://b.test/v1"] }))).toEqual([
+      "orchestrator.algo.teacher.base_url: The teacher is asked at one address.",
+    ]);
+    expect(await errorsOf(opd({ headers: { "x-team": "a" } }))).toHaveLength(1);
+  });
+
   it("makes a training of what it honours", async () => {
     const { params, findings } = await plan([
       "--ckpt.interval",
@@ -181,7 +204,7 @@ describe("planRl", () => {
     [["--orchestrator.group-size", "1"], "orchestrator.group_size: Answers are compared within a group"],
     [
       ["--orchestrator.algo.type", "echo"],
-      "orchestrator.algo.type: The embedded engine has grpo and max_rl, not echo",
+      "orchestrator.algo.type: The embedded engine has grpo, max_rl and opd, not echo",
     ],
     [
       ["--trainer.loss.type", "custom", "--trainer.loss.import-path", "mine.loss"],
