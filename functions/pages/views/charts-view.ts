@@ -18,7 +18,7 @@ export interface ChartPlans {
   rest: ChartPlan[];
 }
 
-/** The two curves that everybody looks at first, those of evals, and the rest by name. */
+/** The curves that everybody looks at first, those of evals, and the rest by name. */
 export function planCharts(names: readonly string[]): ChartPlans {
   const left = new Set(names);
   const take = (title: string, wanted: string[]): ChartPlan[] => {
@@ -26,6 +26,9 @@ export function planCharts(names: readonly string[]): ChartPlans {
     return metrics.length === 0 ? [] : [{ title, metrics }];
   };
   const main = [
+    // Of a distillation: how far the student is from its teacher.
+    ...take("Reverse KL", ["reverse_kl", "eval/reverse_kl"]),
+    ...take("Forward KL", ["forward_kl"]),
     ...take("Reward", ["reward/mean", "eval/reward/mean"]),
     ...take("Loss", ["loss", "eval/loss"]),
   ];

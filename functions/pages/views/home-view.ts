@@ -24,11 +24,17 @@ export function homeView({ runs, endpoints }: Overview, nowMs: number): View {
   );
 }
 
-/** The one number that says how a run does: its reward, else its loss. */
+const HEADLINES: [metric: string, label: string][] = [
+  ["reverse_kl", "reverse KL"],
+  ["reward/mean", "reward"],
+  ["loss", "loss"],
+];
+
+/** The one number that says how a run does: how far it is from its teacher, else its reward, else its loss. */
 export function headline(metrics: Record<string, number>): { label: string; value: number } | undefined {
-  const found = ["reward/mean", "loss"].find((name) => Object.hasOwn(metrics, name));
-  const value = found === undefined ? undefined : metrics[found];
-  return value === undefined ? undefined : { label: found === "loss" ? "loss" : "reward", value };
+  const [name = "", label = ""] = HEADLINES.find(([metric]) => Object.hasOwn(metrics, metric)) ?? [];
+  const value = metrics[name];
+  return value === undefined ? undefined : { label, value };
 }
 
 function noRuns(): View {

@@ -14,7 +14,7 @@ export interface RunFactsParams {
 }
 
 /** What most people look for. */
-const FIRST_METRICS = ["reward/mean", "loss", "tokens_per_s"];
+const FIRST_METRICS = ["reverse_kl", "reward/mean", "loss", "tokens_per_s"];
 
 /** A run as lines of names and values, then its latest figures. */
 export function runFacts(run: Run, { nowMs, url, waitsOn, maxCostUsd }: RunFactsParams): string[] {

@@ -67,16 +67,19 @@ export function etaMs({ firstStep, lastStep, steps }: RunProgress): number | und
   return perStep * Math.max(0, steps - lastStep.step);
 }
 
-/** The figures worth a line: the mean reward or the loss, and how fast it goes. */
+/** The figures worth a line: the distance to a teacher, the mean reward or the loss, and how fast it goes. */
 export function figures({ metrics }: RunProgress): string[] {
   const reward = metrics["reward/mean"];
-  const loss = metrics.loss;
+  const { loss, reverse_kl: divergence } = metrics;
   const tokensPerS = metrics.tokens_per_s;
   const held = metrics["eval/reward/mean"];
   return [
+    ...(divergence === undefined ? [] : [`reverse KL ${divergence.toFixed(3)}`]),
     ...(reward === undefined ? [] : [`reward ${reward.toFixed(2)}`]),
     ...(held === undefined ? [] : [`held-out ${held.toFixed(2)}`]),
-    ...(reward === undefined && loss !== undefined ? [`loss ${loss.toFixed(3)}`] : []),
+    ...(reward === undefined && divergence === undefined && loss !== undefined
+      ? [`loss ${loss.toFixed(3)}`]
+      : []),
     ...(tokensPerS === undefined ? [] : [`${Math.round(tokensPerS).toLocaleString("en-US")} tok/s`]),
   ];
 }

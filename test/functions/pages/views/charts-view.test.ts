@@ -32,6 +32,12 @@ describe("charts", () => {
     expect(html).toContain(">MATH_pass8<");
   });
 
+  it("begin with the distance from the teacher where there is one", () => {
+    const { main } = planCharts(["loss", "reward/mean", "eval/reverse_kl", "reverse_kl"]);
+    expect(main[0]).toEqual({ title: "Reverse KL", metrics: ["reverse_kl", "eval/reverse_kl"] });
+    expect(main.map(({ title }) => title)).toEqual(["Reverse KL", "Reward", "Loss"]);
+  });
+
   it("align metrics that were measured at different steps", () => {
     const model = createRunModel();
     model.series.set("a", { steps: [1, 2, 4], values: [10, 20, 40] });
