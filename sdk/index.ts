@@ -35,11 +35,12 @@ export { HuggingFaceDataset, type HuggingFaceDatasetParams } from "./hugging-fac
 export { JsonlDataset } from "./jsonl-dataset.ts";
 export { Model, models, type ModelParams, type PushModelParams } from "./model.ts";
 export type { GrpoParams } from "./grpo-params.ts";
-export { recipes, type Recipe, type SftParams } from "./recipe.ts";
+export { recipes, type DistillParams, type Recipe, type SftParams } from "./recipe.ts";
 export type { TrainerParams } from "./trainer-params.ts";
 export { TrainConfig, type HardwareParams, type LoraParams, type TrainConfigParams } from "./train-config.ts";
 export type { EnvironmentParams, Tools, ToolsParams } from "./environment-params.ts";
 export type { Rewards, RewardsParams } from "./rewards-params.ts";
+export type { Teacher, TeacherParams } from "./teacher.ts";
 export {
   Run,
   type ListRunsParams,
