@@ -2,6 +2,7 @@ import type { DatasetRow } from "./schema/dataset.ts";
 import { SpotterError } from "./schema/errors.ts";
 import { parseWith } from "./schema/parse.ts";
 import { runSpec, type RunSpec } from "./schema/run-spec.ts";
+import { isLearnable, type LearnRole } from "./schema/sft-algorithm.ts";
 import { checkpointIdOf } from "./checkpoint.ts";
 import type { Client } from "./client.ts";
 import type { Dataset } from "./dataset.ts";
@@ -57,7 +58,8 @@ export async function prepareRun(
     ...rest
   } = withoutCode(params);
   const { evalEvery, ...recipeSpec } = recipe;
-  const check = recipe.kind === "sft" ? needsCompletion : needsPrompt;
+  const { algorithm } = recipe;
+  const check = algorithm.kind === "sft" ? needsAnswer(algorithm.learnRoles) : needsPrompt;
   const bundled = (file: URL | string | undefined) => (file === undefined ? undefined : packUserCode(file));
   const code = await bundled(rewards && rewardsFile(rewards));
   const toolCode = await bundled(tools && rewardsFile(tools));
@@ -136,11 +138,14 @@ function startPoint(startFrom: NonNullable<TrainConfigParams["startFrom"]>) {
   return { checkpoint: checkpointIdOf(checkpoint), ...(mode === undefined ? {} : { mode }) };
 }
 
-function needsCompletion(row: DatasetRow, index: number): void {
-  if ((row.completion ?? row.text) !== undefined) return;
-  throw new SpotterError("dataset_invalid", `Row ${index} has no answer to learn.`, {
-    hint: "Set outputColumn, or textColumn for whole texts, or return a completion from format().",
-  });
+function needsAnswer(learnRoles: LearnRole[] | undefined): (row: DatasetRow, index: number) => void {
+  const what = learnRoles === undefined ? "no answer" : `nothing of ${learnRoles.join(", ")}`;
+  return (row, index) => {
+    if (isLearnable(row, { learnRoles })) return;
+    throw new SpotterError("dataset_invalid", `Row ${index} has ${what} to learn.`, {
+      hint: "Set outputColumn, or textColumn for whole texts, or return a completion from format().",
+    });
+  };
 }
 
 function needsPrompt(row: DatasetRow, index: number): void {

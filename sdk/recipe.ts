@@ -26,6 +26,16 @@ export interface SftParams extends TrainerParams {
    * Default: 1024, or what the model takes if that is less.
    */
   contextTokens?: number;
+  /**
+   * Whose messages are learnt, in the whole conversation: `["assistant"]` learns every answer of it, calls of tools
+   * included. Default: the completion alone.
+   */
+  learnRoles?: ("system" | "user" | "assistant" | "tool")[];
+  /**
+   * Let sequences of a step share rows of up to so many tokens, blind to each other. Less is padded where lengths
+   * differ; what is learnt stays the same. Default: each has a row of its own, beside others of like length.
+   */
+  packTokens?: number;
 }
 
 /** As `recipes.grpo` samples, with what a distillation learns. */

@@ -30,6 +30,7 @@ export function createChatCodec(): PromptCodec {
     textIds: idsOf,
     parseAfter: notHere,
     completionIds: notHere,
+    learntTurns: notHere,
     decode: (ids) => ids.map((id) => pieces[id] ?? "").join(""),
     parse: notHere,
     stopIds: [],

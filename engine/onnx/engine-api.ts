@@ -136,6 +136,8 @@ export interface TrainBatch {
   learningRate: number;
   /** Sequences per forward/backward pass; gradients accumulate over the passes of one step. */
   microBatchSize: number;
+  /** Of `sft`: sequences share rows of up to so many tokens, blind to each other. Absent: a row each. */
+  packTokens?: number;
 }
 
 export interface TrainStepResult {

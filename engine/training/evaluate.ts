@@ -1,6 +1,7 @@
 import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Verdict } from "../../sdk/schema/rollout.ts";
+import { isLearnable, type SftAlgorithm } from "../../sdk/schema/sft-algorithm.ts";
 import type { JobClient } from "../agent.ts";
 import type { EngineApi } from "../onnx/engine-api.ts";
 import { divergenceMetrics, gradeAll, type Graded } from "./distill-step.ts";
@@ -9,7 +10,7 @@ import { meanOf } from "./statistics.ts";
 import { writtenTokens } from "./episode.ts";
 import { judgeAll, sampleAll } from "./samples.ts";
 import { seedOf } from "./seeds.ts";
-import { isLearnt, sftSequences } from "./sft-step.ts";
+import { sftSequences } from "./sft-step.ts";
 import type { PromptCodec } from "./text.ts";
 import { rewardMetrics } from "./verdicts.ts";
 import type { World } from "./world.ts";
@@ -34,9 +35,10 @@ const CHUNK = 128;
  * sft the loss.
  */
 export async function evaluate(params: EvaluateParams): Promise<Record<string, number>> {
+  const { algorithm } = params.spec;
   return {
     ...(isJudged(params.spec) || params.teacher !== undefined ? await answersOf(params) : {}),
-    ...(params.spec.kind === "sft" ? await lossOf(params) : {}),
+    ...(algorithm.kind === "sft" ? await lossOf(params, algorithm) : {}),
   };
 }
 
@@ -69,15 +71,18 @@ async function answersOf(params: EvaluateParams): Promise<Record<string, number>
 }
 
 /** Mean negative log-likelihood of what would be learnt of the rows. */
-async function lossOf({ spec, engine, codec, rows, signal }: EvaluateParams): Promise<Record<string, number>> {
+async function lossOf(
+  { engine, codec, rows, signal }: EvaluateParams,
+  algorithm: SftAlgorithm,
+): Promise<Record<string, number>> {
   const losses: number[] = [];
   for (let first = 0; first < rows.length; first += CHUNK) {
     signal.throwIfAborted();
     const learnt = rows
       .slice(first, first + CHUNK)
       .map((row, offset) => ({ row, where: `evalDataset row ${first + offset + 1}` }))
-      .filter(({ row }) => isLearnt(row));
-    const sequences = spec.algorithm.kind === "sft" ? sftSequences(codec, learnt, spec.algorithm) : [];
+      .filter(({ row }) => isLearnable(row, algorithm));
+    const sequences = sftSequences(codec, learnt, algorithm);
     const logprobs = await engine.score(
       sequences.map((sequence) => sequence.ids),
       "policy",

@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
+import { isLearnable } from "../../sdk/schema/sft-algorithm.ts";
 import { documentTokens } from "./documents.ts";
 import { sftSequence } from "./sft-step.ts";
 import type { RowCodec } from "./text.ts";
@@ -63,7 +64,9 @@ function lengthOf(
   const sampled = isSampled ? codec.promptIds(row).length + rollout.maxTokens : 0;
   if (isSampled && rollout.maxTurns > 1) return Math.max(sampled, whole);
   const learnt =
-    kind === "sft" && row.completion !== undefined ? sftSequence(codec, row, where).ids.length : 0;
+    algorithm.kind === "sft" && isLearnable(row, algorithm)
+      ? sftSequence(codec, row, where, algorithm).ids.length
+      : 0;
   return Math.max(sampled, learnt);
 }
 

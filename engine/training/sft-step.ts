@@ -1,7 +1,7 @@
 import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
-import type { SftAlgorithm } from "../../sdk/schema/sft-algorithm.ts";
+import type { LearnRole, SftAlgorithm } from "../../sdk/schema/sft-algorithm.ts";
 import type { EngineApi, TrainSequence } from "../onnx/engine-api.ts";
 import { documentSequences, documentTokens } from "./documents.ts";
 import type { RowCodec } from "./text.ts";
@@ -25,35 +25,55 @@ export function sftSequences(
   const texts = rows.flatMap(({ row }) => (row.text === undefined ? [] : [codec.textIds(row.text)]));
   const answers = rows.filter(({ row }) => row.text === undefined);
   return [
-    ...answers.map(({ row, where }) => sftSequence(codec, row, where)),
+    ...answers.map(({ row, where }) => sftSequence(codec, row, where, algorithm)),
     ...(texts.length === 0
       ? []
       : documentSequences(texts, { end: codec.endId, length: documentTokens(algorithm, codec) })),
   ];
 }
 
-/** Whether there is something in a row that SFT could learn. */
-export function isLearnt({ completion, text }: DatasetRow): boolean {
-  return (completion ?? text) !== undefined;
-}
-
 /**
  * The tokens an SFT step learns from a row: the completion and the token that ends its turn, never the
- * prompt.
+ * prompt; with `learnRoles`, of its whole conversation what these roles say.
  *
  * @throws SpotterError `dataset_invalid` without a completion, `context_length_exceeded` when it is too long.
  */
-export function sftSequence(codec: RowCodec, row: DatasetRow, where: string): TrainSequence {
+export function sftSequence(
+  codec: RowCodec,
+  row: DatasetRow,
+  where: string,
+  { learnRoles }: Pick<SftAlgorithm, "learnRoles"> = {},
+): TrainSequence {
+  if (learnRoles !== undefined) return turnsSequence(codec, row, where, learnRoles);
   if (row.completion === undefined)
     throw new SpotterError("dataset_invalid", `${where} has no completion to learn.`, {
       where,
       hint: "Give every row a completion, or use kind rl.",
     });
-  const { promptIds, answerIds } = encoded(codec, row, row.completion, where);
+  const { completion } = row;
+  const { promptIds, answerIds } = fitting(codec, where, () => ({
+    promptIds: codec.promptIds(row),
+    answerIds: codec.completionIds(row, completion),
+  }));
   const ids = [...promptIds, ...answerIds];
   if (ids.length > codec.contextLength) throw tooLong(where, codec.contextLength);
   const mask = [...promptIds.map(() => 0), ...answerIds.map(() => 1)];
   return { ids, mask, advantages: mask };
+}
+
+function turnsSequence(
+  codec: RowCodec,
+  row: DatasetRow,
+  where: string,
+  roles: readonly LearnRole[],
+): TrainSequence {
+  const { ids, mask } = fitting(codec, where, () => codec.learntTurns(row, roles));
+  if (ids.length > codec.contextLength) throw tooLong(where, codec.contextLength);
+  if (mask.includes(1)) return { ids, mask, advantages: mask };
+  throw new SpotterError("dataset_invalid", `${where} has nothing of ${roles.join(", ")} to learn.`, {
+    where,
+    hint: "Leave the row out, or name other roles in learnRoles.",
+  });
 }
 
 /** One step on the negative log-likelihood of a batch of completions. */
@@ -63,6 +83,7 @@ export async function sftStep(
   sequences: TrainSequence[],
   learningRate: number,
 ): Promise<Record<string, number>> {
+  const { algorithm } = spec;
   const trained = await engine.trainStep({
     sequences,
     loss: "sft",
@@ -72,6 +93,9 @@ export async function sftStep(
     temperature: 1,
     learningRate,
     microBatchSize: spec.trainer.microBatchSize,
+    ...(algorithm.kind === "sft" && algorithm.packTokens !== undefined
+      ? { packTokens: algorithm.packTokens }
+      : {}),
   });
   return {
     loss: trained.loss,
@@ -82,14 +106,9 @@ export async function sftStep(
   };
 }
 
-function encoded(
-  codec: RowCodec,
-  row: DatasetRow,
-  completion: string,
-  where: string,
-): { promptIds: number[]; answerIds: number[] } {
+function fitting<T>(codec: RowCodec, where: string, encode: () => T): T {
   try {
-    return { promptIds: codec.promptIds(row), answerIds: codec.completionIds(row, completion) };
+    return encode();
   } catch (error) {
     if (SpotterError.is(error) && error.code === "context_length_exceeded")
       throw tooLong(where, codec.contextLength);

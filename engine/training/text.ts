@@ -3,8 +3,10 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 import { ResponseParser } from "../../sdk/schema/parse-response.ts";
 import type { ChatMessage, ParsedResponse } from "../../sdk/schema/rollout.ts";
 import type { ToolDefinition } from "../../sdk/schema/job.ts";
+import type { LearnRole } from "../../sdk/schema/sft-algorithm.ts";
 import type { ChatTemplate, RenderOptions } from "../onnx/text/chat-template.ts";
 import type { TextModel } from "../onnx/text/text-model.ts";
+import { learntTurns } from "./learnt-turns.ts";
 import { flattenMessages } from "../serve/flatten-messages.ts";
 
 /** Dataset rows to token ids and sampled ids to text, for one model and one set of template variables. */
@@ -26,6 +28,8 @@ export interface PromptCodec {
   parseAfter(prompt: string, text: string): ParsedResponse;
   /** What the model should answer, up to and including the token that ends its turn. Throws as `promptIds`. */
   completionIds(row: DatasetRow, completion: string): number[];
+  /** A row's whole conversation, and which of its tokens are of these roles. Throws as `promptIds`. */
+  learntTurns(row: DatasetRow, roles: readonly LearnRole[]): { ids: number[]; mask: number[] };
   /** Without control tokens. */
   decode(ids: readonly number[]): string;
   /** Takes the answer to a row apart, as serving does. */
@@ -39,7 +43,7 @@ export interface PromptCodec {
 /** What rows alone need. */
 export type RowCodec = Pick<
   PromptCodec,
-  "promptIds" | "completionIds" | "textIds" | "endId" | "contextLength"
+  "promptIds" | "completionIds" | "learntTurns" | "textIds" | "endId" | "contextLength"
 >;
 
 export interface Prompt {
@@ -100,6 +104,18 @@ export function createPromptCodec(
       const end = ids.findIndex((id) => stopIds.includes(id));
       // Sampling stops at the end of the turn, so what a template writes after it is never learnt.
       return end === -1 ? [...ids, ...stopIds.slice(0, 1)] : ids.slice(0, end + 1);
+    },
+    learntTurns: (row, roles) => {
+      const { completion } = row;
+      const answer = completion === undefined ? [] : [{ role: "assistant", content: completion } as const];
+      return learntTurns({
+        messages: [...messagesOf(row), ...answer],
+        roles,
+        render: (messages, addGenerationPrompt) =>
+          template().render(messages, { variables, tools: toolsOf(row, tools), addGenerationPrompt }),
+        encode,
+        stopIds,
+      });
     },
     decode: (ids) => tokenizer.decode(ids),
     parse: (row, text) => parseAfter(promptOf(row).text, text),

@@ -17,6 +17,8 @@ export interface TrainGraphParams {
   trainable?: ParameterSet;
   /** Terms of what is trained on. Default: {@link PLAIN}. */
   objective?: ObjectiveShape;
+  /** Rows hold several sequences each, which do not see each other. Default: false. */
+  packed?: boolean;
   /** Also give the logits of the selected rows. Default: false. */
   logits?: boolean;
 }
@@ -34,6 +36,8 @@ export function gradientName(parameter: string): string {
  * - `rows` int64 [M]: the flattened positions b*S + s that predict a token of interest, each once.
  * - `targets` int64 [M, 1]: the tokens that came there.
  * - `inv_temperature` float32 []: logits are multiplied by it.
+ * - with `packed`, `positions` int64 [B, S]: where in its own sequence each token is; `segments` float32 [B, S]:
+ *   which sequence of the row that is.
  * - with `trainable`, the inputs of {@link objectiveInputs}.
  * - all weights under their own names.
  *
@@ -52,7 +56,7 @@ export function trainGraph(policy: Policy, params: TrainGraphParams): Graph {
   for (const { name } of params.trainable ?? []) tape.require(weights.get(name));
 
   const x = llamaBlocks(tape, config, weights, ops.reshape(graph, ids, ["B*S"]), {
-    attend: causalAttention(tape, policy, params.maxPositions),
+    attend: causalAttention(tape, policy, params),
     select: (values) => diff.selectRows(tape, values, rows),
   });
   const hidden = finalNorm(tape, config, weights, x);
@@ -76,20 +80,33 @@ export function trainGraph(policy: Policy, params: TrainGraphParams): Graph {
   return graph;
 }
 
+/** [B, 1, S, S]: far below 0 where query and key are of different sequences, 0 where they are of one. */
+function segmentMask(graph: Graph): Value {
+  const segments = graph.input("segments", "float32", ["B", "S"]);
+  const queries = ops.unsqueeze(graph, ops.unsqueeze(graph, segments, 1), 3);
+  const keys = ops.unsqueeze(graph, ops.unsqueeze(graph, segments, 1), 2);
+  const apart = ops.subtract(graph, queries, keys);
+  return ops.multiply(graph, ops.multiply(graph, apart, apart), graph.scalar(-1e9));
+}
+
 /** Attention over whole sequences, with gradients; the counterpart of the cached kernel of decoding. */
-function causalAttention(tape: Tape, policy: Policy, maxPositions: number) {
+function causalAttention(tape: Tape, policy: Policy, { maxPositions, packed = false }: TrainGraphParams) {
   const { graph } = tape;
   const { heads, keyValueHeads, headSize } = policy.config;
   const group = heads / keyValueHeads;
-  const tables = rotaryTables(graph, policy.config, maxPositions);
-  const single = ops.causalMask(graph, "S");
+  const tables = {
+    ...rotaryTables(graph, policy.config, maxPositions),
+    ...(packed ? { rows: graph.input("positions", "int64", ["B", "S"]) } : {}),
+  };
+  const causal = ops.causalMask(graph, "S");
+  const single = packed ? ops.add(graph, causal, segmentMask(graph)) : causal;
   const mask =
     group === 1
       ? single
       : ops.concat(
           graph,
           Array.from({ length: group }, () => single),
-          0,
+          -2,
           `${group}*S`,
         );
 

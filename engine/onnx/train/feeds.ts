@@ -9,6 +9,15 @@ export function microBatchFeeds(part: MicroBatch, temperature: number): Tensors 
     rows: new Tensor("int64", part.rows, [part.rows.length]),
     targets: new Tensor("int64", part.targets, [part.targets.length, 1]),
     inv_temperature: new Tensor("float32", Float32Array.of(1 / temperature), []),
+    ...packingFeeds(part),
+  };
+}
+
+function packingFeeds({ packing, size, length }: MicroBatch): Tensors {
+  if (packing === undefined) return {};
+  return {
+    positions: new Tensor("int64", packing.positions, [size, length]),
+    segments: new Tensor("float32", packing.segments, [size, length]),
   };
 }
 

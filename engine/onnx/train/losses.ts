@@ -20,6 +20,9 @@ export function checkBatch(batch: TrainBatch): void {
   if (batch.ratio === "sequence" && batch.loss !== "ppo" && batch.loss !== "importance_sampling") {
     throw invalid("ratio", `is of the sequence, which the ${batch.loss} loss does not go by`);
   }
+  if (batch.packTokens !== undefined && batch.loss !== "sft") {
+    throw invalid("packTokens", `goes with the sft loss, not with ${batch.loss}`);
+  }
   for (const [index, sequence] of batch.sequences.entries())
     checkSequence(sequence, `sequences[${index}]`, batch);
 }

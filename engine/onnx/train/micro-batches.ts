@@ -17,6 +17,8 @@ export interface MicroBatch {
   rows: BigInt64Array;
   /** int64 [M]: the tokens of interest. */
   targets: BigInt64Array;
+  /** Where a row holds several sequences: where in its own each token is, and which one that is; [size, length]. */
+  packing?: { positions: BigInt64Array; segments: Float32Array };
 }
 
 /** A sequence and which of its tokens are of interest; token 0 never is, nothing predicts it. */
@@ -36,7 +38,7 @@ export function microBatches(
   sequences: readonly MaskedSequence[],
   limits: { sequences: number; tokens?: number },
 ): MicroBatch[] {
-  const lengths = sequences.map(({ wanted }) => wanted.lastIndexOf(true));
+  const lengths = sequences.map(learntLength);
   const order = lengths
     .map((length, sequence) => ({ length, sequence }))
     .filter(({ length }) => length > 0)
@@ -57,6 +59,11 @@ export function microBatches(
     start += members.length;
   }
   return batches;
+}
+
+/** Tokens that are read of a sequence: all before the last one of interest; 0 or less where there is none. */
+export function learntLength({ wanted }: MaskedSequence): number {
+  return wanted.lastIndexOf(true);
 }
 
 /** @throws SpotterError `invalid_input` for an id outside the vocabulary, `context_length_exceeded`. */

@@ -20,11 +20,12 @@ export class ObjectiveSessions {
     this.#params = params;
   }
 
-  of(objective: ObjectiveShape = PLAIN): Promise<GraphSession> {
-    const key = JSON.stringify(objective);
+  /** @param packed rows hold several sequences each */
+  of(objective: ObjectiveShape = PLAIN, packed = false): Promise<GraphSession> {
+    const key = JSON.stringify([objective, packed]);
     const known = this.#sessions.get(key);
     if (known !== undefined) return known;
-    const made = GraphSession.create(trainGraph(this.#policy, { ...this.#params, objective }), this.#params);
+    const made = GraphSession.create(trainGraph(this.#policy, { ...this.#params, objective, packed }), this.#params);
     this.#sessions.set(key, made);
     return made;
   }

@@ -9,13 +9,17 @@ import { elementOf, microBatchFeeds } from "./feeds.ts";
 import { randomAdapter } from "./init.ts";
 import { LossMetrics } from "./loss-metrics.ts";
 import { checkBatch, divisors, objectiveFeeds } from "./losses.ts";
-import { checkIds, microBatches, type MicroBatch } from "./micro-batches.ts";
+import { checkIds, microBatches, type MaskedSequence, type MicroBatch } from "./micro-batches.ts";
 import { ObjectiveSessions } from "./objective-sessions.ts";
 import { objectiveShape } from "./objective-shape.ts";
 import { createOptimizer } from "./optimizers/index.ts";
 import type { Optimizer } from "./optimizers/optimizer.ts";
+import { packedBatches } from "./packing.ts";
 import { Scorer } from "./scorer.ts";
 import { loadTrainerState, saveTrainerState } from "./trainer-state.ts";
+
+/** Logits of one pass, of which there are a handful of copies: 256 MB each. */
+const MAX_LOGITS = 2 ** 26;
 
 export interface TrainerParams extends SessionParams {
   /** Longest sequence. Default: what the model's configuration says. */
@@ -86,7 +90,7 @@ export class Trainer {
       wanted: mask.map((learnt) => learnt !== 0),
     }));
     let first = true;
-    for (const part of microBatches(sequences, { sequences: batch.microBatchSize })) {
+    for (const part of this.#parts(batch, sequences)) {
       const outputs = await this.#pass(batch, part, by, first);
       first = false;
       const column = (name: string): number[] => part.places.map((_, row) => elementOf(outputs, name, row));
@@ -139,6 +143,15 @@ export class Trainer {
     for (const [index, { ids }] of batch.sequences.entries()) checkIds(ids, `sequences[${index}]`, limits);
   }
 
+  /** The passes of a batch, none of which has more logits than memory can bear. */
+  #parts({ microBatchSize, packTokens }: TrainBatch, sequences: MaskedSequence[]): MicroBatch[] {
+    const tokens = Math.floor(MAX_LOGITS / this.policy.config.vocabularySize);
+    const limits = { sequences: microBatchSize, tokens };
+    return packTokens === undefined
+      ? microBatches(sequences, limits)
+      : packedBatches(sequences, { ...limits, rowTokens: Math.min(packTokens, this.maxPositions) });
+  }
+
   /** Forward and backward of one micro-batch; its gradients land in, or are added to, the batch's. */
   async #pass(batch: TrainBatch, part: MicroBatch, by: number[], first: boolean): Promise<Tensors> {
     if (!first) this.#further ??= new ParameterSet([...this.trainable]);
@@ -150,7 +163,7 @@ export class Trainer {
       ...microBatchFeeds(part, batch.temperature),
       ...objectiveFeeds(batch, part, by),
     };
-    const session = await this.#sessions.of(objectiveShape(batch));
+    const session = await this.#sessions.of(objectiveShape(batch), part.packing !== undefined);
     const outputs = await session.run(feeds, fetches);
     if (!first) addAll(this.#gradients, target);
     return outputs;

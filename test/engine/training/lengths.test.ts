@@ -25,6 +25,7 @@ function slowCodec(): RowCodec {
       return [1, 2, 3];
     },
     completionIds: () => [],
+    learntTurns: () => ({ ids: [], mask: [] }),
     textIds: () => [1],
     endId: 0,
     contextLength: 64,

@@ -26,11 +26,13 @@ export interface RotaryTables {
   sin: Value;
   /** Rows in the tables. */
   positions: number;
+  /** int64 [B, S]: the row of each token, where that is not its place in the sequence. */
+  rows?: Value;
 }
 
-/** Rotates the two halves of every head of `x` [B, heads, S, hd], positions counting from 0. */
+/** Rotates the two halves of every head of `x` [B, heads, S, hd], positions counting from 0 or as the tables say. */
 export function rotaryEmbedding(graph: Graph, x: Value, tables: RotaryTables): Value {
-  const start = graph.constant(BigInt64Array.of(0n), [1]);
+  const start = tables.rows ?? graph.constant(BigInt64Array.of(0n), [1]);
   return graph.add({
     op: "RotaryEmbedding",
     domain: "com.microsoft",

@@ -10,7 +10,7 @@ type RawRow = Record<string, unknown>;
 
 /**
  * The dataset of a source whose rows hold conversations: `messages`, or `prompt` and `completion`, each a text or a
- * list of messages. What is learned is the last answer.
+ * list of messages. What of it is learned is told by role.
  */
 export async function answersOf(source: AnswerSource): Promise<Dataset> {
   // What reads files and the hub is loaded for who trains only.
@@ -32,15 +32,23 @@ export async function answersOf(source: AnswerSource): Promise<Dataset> {
   })(params);
 }
 
-/** @throws SpotterError `dataset_invalid` for a row without a question and an answer. */
+/** @throws SpotterError `dataset_invalid` for a row without a conversation. */
 export function answerRow(row: RawRow): FormattedRow {
   const messages = messagesOf(row["messages"] ?? [...asked(row), ...answered(row)]);
   const last = messages.at(-1);
-  if (last?.role === "assistant" && typeof last.content === "string" && messages.length > 1)
-    return { prompt: messages.slice(0, -1), completion: last.content };
-  throw new SpotterError("dataset_invalid", "the row does not end with an answer to something", {
-    hint: "A row has messages, the last by the assistant, or prompt and completion.",
+  if (last?.role === "assistant" && isTextAlone(last) && messages.length > 1)
+    return { prompt: messages.slice(0, -1), completion: last.content as string };
+  if (messages.length > 0) return { prompt: messages };
+  throw new SpotterError("dataset_invalid", "the row holds no conversation", {
+    hint: "A row has messages, or prompt and completion.",
   });
+}
+
+/** Neither parts nor calls of tools, nor reasoning: those stay with their message. */
+function isTextAlone({ role: _role, content, ...rest }: Message): boolean {
+  return (
+    typeof content === "string" && Object.values(rest).every((value) => value === null || value === undefined)
+  );
 }
 
 function asked({ prompt }: RawRow): unknown[] {

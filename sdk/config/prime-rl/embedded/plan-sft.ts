@@ -1,6 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { recipes } from "../../../recipe.ts";
+import { learnRole, type LearnRole } from "../../../schema/sft-algorithm.ts";
 import type { TrainConfigParams } from "../../../train-config.ts";
 import type { SftConfig } from "../rules/configs.ts";
 import { embeddedFindings } from "./classify.ts";
@@ -33,6 +34,7 @@ async function paramsOf(config: SftConfig, notes: Notes, cwd: string): Promise<T
   tellSlurm(notes, config.slurm);
   const source = sourceOf(data, "data", notes, cwd);
   const held = val === null ? undefined : sourceOf(val.data, "val.data", notes, cwd);
+  const learnRoles = rolesOf(data, notes);
   if (notes.hasErrors || source === undefined) return null;
   const { dataset, seed } = { dataset: await answersOf(source), seed: data.type === "sft" ? data.seed : 0 };
   return {
@@ -42,12 +44,26 @@ async function paramsOf(config: SftConfig, notes: Notes, cwd: string): Promise<T
     recipe: recipes.sft({
       ...steps,
       batchSize: data.batch_size,
+      learnRoles,
       ...(val === null ? {} : { evalEvery: val.interval }),
     }),
     adapter: adapterOf(notes, "model.lora", config.model.lora, model),
     seed: Math.max(0, seed),
     ...aboutOf(config, config.env_vars),
   };
+}
+
+/** Whose messages are learned. */
+function rolesOf(data: Data, notes: Notes): LearnRole[] {
+  if (data.type !== "sft") return [];
+  const roles = learnRole.options.filter((role) => data.loss_mask[role]);
+  if (roles.length === 0)
+    notes.refuse(
+      "data.loss_mask",
+      "Of a conversation nobody's messages are learned.",
+      "Set assistant = true, or another role.",
+    );
+  return roles;
 }
 
 function sourceOf(data: Data, path: string, notes: Notes, cwd: string): AnswerSource | undefined {

@@ -12,8 +12,15 @@ describe("rows of an sft configuration", () => {
     expect(answerRow({ prompt: [user], completion: [assistant] })).toEqual(formatted);
   });
 
-  it("end with an answer to something", () => {
-    for (const row of [{}, { messages: [user] }, { completion: "hello" }, { messages: [assistant] }])
-      expect(() => answerRow(row)).toThrow("does not end with an answer");
+  it("are whole conversations where they end otherwise: what is learned of them is told by role", () => {
+    const calls = {
+      role: "assistant",
+      content: "",
+      tool_calls: [{ function: { name: "add", arguments: "{}" } }],
+    };
+    for (const messages of [[user], [user, calls], [assistant]])
+      expect(answerRow({ messages })).toEqual({ prompt: messages });
+    for (const row of [{}, { messages: [] }, { messages: "hi" }])
+      expect(() => answerRow(row)).toThrow("the row holds no conversation");
   });
 });
