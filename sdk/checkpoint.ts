@@ -5,6 +5,21 @@ import {
 } from "./schema/checkpoint.ts";
 import { type CallOptions, type Client, clientOf } from "./client.ts";
 
+import type { Exported, ExportFormat, ExportType } from "./schema/export.ts";
+
+export interface ExportParams {
+  /**
+   * `hf`: a Hugging Face folder of all weights, `gguf`: a GGUF file of them, both with an adapter merged in;
+   * `peft`: the adapter alone, which Transformers and vLLM load onto its model.
+   */
+  format: ExportFormat;
+  /** The folder to make; for `gguf` also the file, where it ends with .gguf. */
+  output: string;
+  /** How numbers are stored. Default: `f32` in a folder, `f16` in a GGUF file, which takes `q8_0` as well. */
+  type?: ExportType;
+  signal?: AbortSignal;
+}
+
 /** Time for one file. */
 const DOWNLOAD_MS = 3_600_000;
 
@@ -87,6 +102,21 @@ export class Checkpoint {
       const request = { signal: options.signal, timeoutMs: DOWNLOAD_MS };
       await downloadFile(folder, file, (read) => this.#client.receive("GET", path, request, read));
     }
+  }
+
+  /**
+   * Writes the weights for other tools. The model that an adapter was trained on is fetched from where it is
+   * stored, or read from its folder.
+   *
+   * @returns the absolute path of what was written, and what its readers will do otherwise than Spotter
+   * @throws SpotterError `conflict` where something is there already, `invalid_input` for a combination that
+   *   cannot be, `model_not_found` where the model of an adapter is gone
+   * @example
+   * const { path } = await checkpoint.export({ format: "gguf", output: "./out", type: "q8_0" });
+   */
+  async export({ format, output, type, signal }: ExportParams): Promise<Exported> {
+    const { exportCheckpoint } = await import("./export/export-checkpoint.ts");
+    return exportCheckpoint(this.#client, this.record, { format, output, type, signal });
   }
 }
 

@@ -48,7 +48,7 @@ export {
   type RunResult,
   type UpdateRunParams,
 } from "./run.ts";
-export { Checkpoint } from "./checkpoint.ts";
+export { Checkpoint, type ExportParams } from "./checkpoint.ts";
 export { Eval, type EvalParams } from "./eval.ts";
 export { EvalRun, type EvalResult } from "./eval-run.ts";
 export { Key, type CreateKeyParams, type UpdateKeyParams } from "./key.ts";

@@ -15,6 +15,7 @@ export * from "./errors.ts";
 export * from "./eval.ts";
 export * from "./eval-row.ts";
 export * from "./event.ts";
+export * from "./export.ts";
 export * from "./hardware.ts";
 export * from "./job.ts";
 export * from "./key.ts";

@@ -36,6 +36,7 @@ describe('import "spotter"', () => {
       "./datasets/index.ts",
       "./download.ts",
       "./eval-rows.ts",
+      "./export/export-checkpoint.ts",
       "./hub/push-model.ts",
       "./local/connect.ts",
       "./prepare-eval.ts",

@@ -3,8 +3,10 @@ import type { Command } from "commander";
 import { Checkpoint } from "../../checkpoint.ts";
 import { Client } from "../../client.ts";
 import { SpotterError } from "../../schema/errors.ts";
+import { exportFormat, exportType } from "../../schema/export.ts";
 import { type CliContext, print, printJson, printList } from "../context.ts";
 import { runOrNewest } from "../newest.ts";
+import { oneLine } from "../render/visible.ts";
 import { ageText } from "../render/time.ts";
 import { CHECKPOINT_ID, noun, RUN_ID, verb } from "../verb.ts";
 
@@ -15,6 +17,7 @@ export function checkpointCommand(context: CliContext): Command {
     [
       list(context),
       download(context),
+      exportTo(context),
       pin(context, true),
       pin(context, false),
       verify(context),
@@ -23,7 +26,7 @@ export function checkpointCommand(context: CliContext): Command {
     [
       "spotter checkpoint list",
       "spotter endpoint launch spotter/nano --checkpoint run-01jd@60",
-      "spotter checkpoint download run-01jd@60 ./my-model",
+      "spotter checkpoint export run-01jd@60 --format gguf --output ./out",
     ],
   );
 }
@@ -71,6 +74,53 @@ function download(context: CliContext): Command {
     await checkpoint.download(target, { signal });
     if (options.json) return printJson(context, { checkpoint: checkpoint.record, folder: target });
     print(context, `${id} is in ${target}.`);
+  });
+}
+
+interface ExportOptions {
+  format: string;
+  output: string;
+  type?: string;
+  json?: boolean;
+}
+
+function exportTo(context: CliContext): Command {
+  return verb(
+    "export <id>",
+    "Write a checkpoint for other tools: a Hugging Face folder, a GGUF file or a PEFT adapter",
+    [
+      "spotter checkpoint export run-01jd@60 --format hf --output ./my-model",
+      "spotter checkpoint export run-01jd@60 --format gguf --type q8_0 --output ./my-model.gguf",
+    ],
+    { id: CHECKPOINT_ID },
+  )
+    .requiredOption(
+      "--format <format>",
+      "hf and gguf hold all weights, an adapter merged in; peft the adapter alone",
+    )
+    .requiredOption("--output <path>", "the folder to make, or the .gguf file")
+    .option(
+      "--type <type>",
+      "f32, bf16 or f16; in GGUF files q8_0 as well (default: f32 for hf, f16 for gguf)",
+    )
+    .action(async (id: string, options: ExportOptions) => {
+      const { signal } = context;
+      const format = oneOf(exportFormat, options.format, "--format");
+      const type = options.type === undefined ? {} : { type: oneOf(exportType, options.type, "--type") };
+      const checkpoint = await Checkpoint.get(id, { signal });
+      const done = await checkpoint.export({ format, output: options.output, ...type, signal });
+      if (options.json) return printJson(context, { checkpoint: checkpoint.record, ...done });
+      for (const warning of done.warnings) context.err.write(`warning: ${oneLine(warning)}\n`);
+      print(context, `${id} is in ${done.path}.`);
+    });
+}
+
+function oneOf<T extends string>(choice: { options: readonly T[] }, word: string, where: string): T {
+  const found = choice.options.find((each) => each === word);
+  if (found !== undefined) return found;
+  throw new SpotterError("invalid_input", `There is no ${where} ${JSON.stringify(word)}.`, {
+    where,
+    hint: `Choose from ${choice.options.join(", ")}.`,
   });
 }
 
