@@ -1,21 +1,22 @@
 import { type Command, Option } from "commander";
 import { Eval } from "../../eval.ts";
-import type { EvalRecord, Interval } from "../../schema/eval.ts";
 import { JsonlDataset } from "../../jsonl-dataset.ts";
-import { type CliContext, print, printJson, printList } from "../context.ts";
+import { type CliContext, printJson, printList } from "../context.ts";
 import { evalOrNewest } from "../newest.ts";
 import { integer } from "../numbers.ts";
-import { pairs } from "../render/table.ts";
+import { intervalText, showComparison, showEval } from "../render/eval.ts";
 import { ageText } from "../render/time.ts";
 import { noun, verb } from "../verb.ts";
+import { withProjectEval } from "./project-eval.ts";
 
 export function evalCommand(context: CliContext): Command {
-  return noun(
+  const command = noun(
     "eval",
-    "Scores of an endpoint over a dataset",
-    [launch(context), list(context), get(context)],
+    "Scores of an endpoint over a dataset, or over the rows of a project folder",
+    [launch(context), list(context), get(context), compare(context)],
     ["spotter eval launch nano held.jsonl --rewards rewards.ts --input-column keywords", "spotter eval get"],
   );
+  return withProjectEval(command, context);
 }
 
 function launch(context: CliContext): Command {
@@ -51,7 +52,7 @@ function launch(context: CliContext): Command {
         name,
       }).launch({ signal });
       await run.result({ signal });
-      show(context, run.record, options.json);
+      showEval(context, run.record, options.json);
     });
 }
 
@@ -81,29 +82,21 @@ function get(context: CliContext): Command {
   const examples = ["spotter eval get", "spotter eval get eval-01jd --json"];
   return verb("get [id]", "Show an eval and its scores", examples, { id }).action(
     async (named: string | undefined, options: { json?: boolean }) => {
-      show(context, (await evalOrNewest(named, context.signal)).record, options.json);
+      showEval(context, (await evalOrNewest(named, context.signal)).record, options.json);
     },
   );
 }
 
-function show(context: CliContext, record: EvalRecord, isJson: boolean | undefined): void {
-  if (isJson) return printJson(context, record);
-  const lines = pairs({
-    id: record.id,
-    name: record.name,
-    state: record.state,
-    endpoint: record.spec.endpoint,
-    done: `${record.done}/${record.total}`,
-    missing: record.missing,
-    score: record.score && intervalText(record.score),
-    ...Object.fromEntries(
-      Object.entries(record.scores).map(([name, score]) => [`  ${name}`, intervalText(score)]),
-    ),
-    failure: record.failure?.message,
+function compare(context: CliContext): Command {
+  const id = "ids, as `spotter eval list` prints them";
+  return verb(
+    "compare <first> <second>",
+    "How much better the second is on the rows that both judged, with a paired interval",
+    "spotter eval compare eval-01jd eval-01je",
+    { first: id, second: id },
+  ).action(async (first: string, second: string, options: { json?: boolean }) => {
+    const { signal } = context;
+    const run = await Eval.get(first, { signal });
+    showComparison(context, await run.compare(second, { signal }), options.json);
   });
-  for (const line of lines) print(context, line);
-}
-
-function intervalText({ mean, low, high, n }: Interval): string {
-  return `${mean.toFixed(2)} [${low.toFixed(2)}, ${high.toFixed(2)}] n=${n}`;
 }

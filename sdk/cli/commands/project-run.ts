@@ -5,6 +5,7 @@ import type { Run } from "../../run.ts";
 import { nearestName } from "../../schema/nearest-name.ts";
 import { SpotterError } from "../../schema/errors.ts";
 import { type CliContext, print, printJson } from "../context.ts";
+import { fillId } from "../fill-id.ts";
 import { findingLines, verdictLine } from "../render/findings.ts";
 import { Told } from "../told.ts";
 import { occupantOf } from "../render/waiting.ts";
@@ -174,28 +175,6 @@ async function launch(context: CliContext, resolved: ResolvedProject, options: O
     });
   if (options.watch) for (const run of started) await follow(context, run);
   if (failures[0]) throw failures[0].error;
-}
-
-/** The folder gets its id with its first run; without one its runs have nothing in common. */
-async function fillId(
-  context: CliContext,
-  project: ValidProject,
-  runs: readonly ProjectRun[],
-  options: Options,
-): Promise<void> {
-  const { config, document, folder } = project;
-  if (config.project_id || !options.write || !document) return;
-  const { fillProjectId } = await import("../../config/project-folder/project-id.ts");
-  const { tagsOf } = await import("../../config/project-folder/plan.ts");
-  const id = fillProjectId(folder, document.file);
-  if (id === undefined) {
-    context.err.write(
-      `${document.file} could not be given a project_id; write one to find its runs together.\n`,
-    );
-    return;
-  }
-  for (const { plan } of runs) plan.spec.tags = tagsOf({ ...config, project_id: id });
-  if (!options.json) print(context, `project_id ${id} is written into ${document.file}.`);
 }
 
 /** The project's description is the run's note. The run goes on without it. */

@@ -79,12 +79,6 @@ const LIMITS: readonly Limit[] = [
       "rows have answers that are calls of tools or parts, or that nothing was said before; here texts are learnt",
     hint: "Leave out the rows whose answers are more than a text.",
   },
-  {
-    applies: ({ evals }) => (evals ?? []).length > 0,
-    path: ["evals"],
-    message: "evals during a training do not run here yet",
-    hint: "Leave the list out, and run `spotter eval launch` on the checkpoints.",
-  },
 ];
 
 /** What of a project is Python that a run would start; one without the grant does not. */

@@ -5,6 +5,7 @@ import { algorithmDefaults, type ProjectConfig, rolloutDefaults } from "./config
 import type { Project } from "./project.ts";
 import type { Entry } from "./plan-entry.ts";
 import { rolloutEntries } from "./plan-rollout.ts";
+import { runEvalsOf } from "./run-evals.ts";
 import { stepsOf } from "./size-rules.ts";
 
 /** What is learnt from in an epoch, and what is only measured: rows, or the answers in them. */
@@ -198,12 +199,7 @@ function trainerEntries(
   const steps = stepsOf(train, project.view);
   const what = config.dataset_type === "sft" ? "answers" : "rows";
   const stepsSource = `${at("trainer.num_epochs")}: ${trainer.num_epochs} times ${train} ${what} in batches of ${data.batch_size}`;
-  const evals = (config.evals ?? []).map(({ eval_id: id, step, name, ...passes }) => ({
-    id,
-    everySteps: step,
-    name: name ?? id.slice(0, 8),
-    ...passes,
-  }));
+  const evals = runEvalsOf(config);
   return [
     ...(isSampled
       ? []

@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import type { GrpoParams } from "../../grpo-params.ts";
 import { recipes } from "../../recipe.ts";
 import type { TeacherParams } from "../../teacher.ts";
-import type { TrainConfigParams } from "../../train-config.ts";
+import type { RunEvalParams, TrainConfigParams } from "../../train-config.ts";
 import type { ProjectConfig } from "./config-schema.ts";
 import type { LaunchOptions } from "./launch-project.ts";
 import type { Plan } from "./plan.ts";
@@ -26,6 +26,7 @@ interface PlanSpec {
   tools?: { files: string[]; timeoutMs: number };
   limits?: { maxCostUsd?: number };
   evalEvery?: number;
+  evals?: RunEvalParams[];
   seed: number;
 }
 
@@ -54,6 +55,7 @@ export function trainParams(
     ...(rewards && { rewards: { file: join(folder, rewards), timeoutMs: spec.rewards?.timeoutMs } }),
     ...(tools && { tools: { file: join(folder, tools), timeoutMs: spec.tools?.timeoutMs } }),
     ...(allowPython !== undefined && { allowPython }),
+    ...(spec.evals && { evals: spec.evals }),
     adapter: spec.adapter,
     ...(spec.name !== undefined && { name: spec.name }),
     tags: spec.tags ?? [],

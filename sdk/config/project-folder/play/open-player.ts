@@ -29,6 +29,9 @@ export interface OpenPlayerParams {
   signal: AbortSignal;
 }
 
+/** What serving a model takes. */
+export type ServeParams = Pick<OpenPlayerParams, "client" | "project" | "signal">;
+
 /**
  * Whoever answers. What had to be launched for it is stopped by `close`.
  *
@@ -66,7 +69,7 @@ function isShipped(name: string): boolean {
   return (SHIPPED_MODELS as readonly string[]).includes(name);
 }
 
-async function isServed(client: Client, name: string, signal: AbortSignal): Promise<boolean> {
+export async function isServed(client: Client, name: string, signal: AbortSignal): Promise<boolean> {
   try {
     await client.command("GET", `/v1/models/${encodeURIComponent(name)}`, { signal });
     return true;
@@ -77,8 +80,8 @@ async function isServed(client: Client, name: string, signal: AbortSignal): Prom
 }
 
 /** An endpoint that serves a model as it was before any training. */
-async function servingOf(
-  { client, project, signal }: OpenPlayerParams,
+export async function servingOf(
+  { client, project, signal }: ServeParams,
   name: string,
 ): Promise<Endpoint | undefined> {
   const model = seenFrom(project.folder, name);
@@ -106,7 +109,7 @@ async function launched(name: string, params: OpenPlayerParams): Promise<Player>
   return onGym(endpoint.name, name, params, close);
 }
 
-function isLive({ state }: Endpoint): boolean {
+export function isLive({ state }: Endpoint): boolean {
   return state !== "stopped" && state !== "failed";
 }
 
@@ -115,10 +118,10 @@ function seenFrom(folder: string, name: string): string {
   return /^\.{1,2}(?:\/|$)/.test(name) ? resolve(folder, name) : name;
 }
 
-async function launch(
+export async function launch(
   name: string,
   live: readonly Endpoint[],
-  { client, project, signal }: OpenPlayerParams,
+  { client, project, signal }: ServeParams,
 ): Promise<Endpoint> {
   try {
     const model = models.get(seenFrom(project.folder, name));

@@ -35,13 +35,13 @@ describe("a project as a run", () => {
       expect(small.findings.filter(({ severity }) => severity === "error")).toEqual([]);
       const [run] = small.runs;
       expect(run?.plan.spec).toMatchObject({ model: { name: "spotter/nano" }, adapter: { kind: "lora" } });
-      const limits = run?.limits.map(({ path }) => path) ?? [];
-      const expected = name === "full-rl.yml" ? ["evals"] : [];
-      expect(limits).toEqual(expected);
-      if (expected.length > 0 || !small.project || !run) return;
+      expect(run?.limits.map(({ path }) => path)).toEqual([]);
+      if (!small.project || !run) return;
       // What would be sent is a spec as the control plane takes it, and stays what it is.
       const spec = await nativeSpec(small.project, run, {});
       expect(parseWith(runSpec, JSON.parse(JSON.stringify(spec)), "spec")).toEqual(spec);
+      const evals = [{ evalId: "your_eval_id", everySteps: 100, name: "MATH" }];
+      expect(spec.evals).toEqual(name === "full-rl.yml" ? evals : undefined);
     },
   );
 
