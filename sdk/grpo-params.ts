@@ -85,4 +85,9 @@ export interface GrpoParams extends TrainerParams {
    * Default 0.
    */
   maxExtraPrompts?: number;
+  /**
+   * A step learns from answers of the weights so many steps back, as where sampling and training run apart; always, and
+   * never by timing. Default 0: of the newest weights.
+   */
+  maxOffPolicySteps?: number;
 }

@@ -26,6 +26,8 @@ export interface SaveParams {
   kind: "full" | "lora";
   state: TrainerState;
   metrics: Record<string, number>;
+  /** Adds to `trainer/` what else the run must remember. */
+  also?: (trainerDir: string) => Promise<void>;
 }
 
 /** Writes `model/` and `trainer/` and uploads them as one checkpoint of step `state.step`. */
@@ -36,6 +38,7 @@ export async function saveCheckpoint(params: SaveParams): Promise<void> {
   await mkdir(join(dir, "trainer"), { recursive: true });
   await engine.saveModel(join(dir, "model"));
   await engine.saveTrainerState(join(dir, "trainer"));
+  await params.also?.(join(dir, "trainer"));
   await writeFile(join(dir, "trainer", STATE_FILE), `${JSON.stringify(state)}\n`);
   await client.uploadCheckpoint({ step: state.step, kind, dir, metrics });
   await rm(dir, { recursive: true });

@@ -11,6 +11,7 @@ import { saveCheckpoint } from "./checkpoints.ts";
 import type { Teacher } from "./distill-teacher.ts";
 import { evaluate } from "./evaluate.ts";
 import { finite, type Progress } from "./progress.ts";
+import type { RolloutQueue } from "./rollout-queue.ts";
 import type { StartingPoint } from "./starting-point.ts";
 import { runStep, type StepContext } from "./steps.ts";
 import { stopSignal } from "./stop.ts";
@@ -32,6 +33,7 @@ export interface LoopParams {
   evalRows: DatasetRow[] | undefined;
   batches: Batches;
   extras?: Batches | undefined;
+  queue: RolloutQueue;
   log: Pick<ContainerLog, "warn">;
   /** Milliseconds of a clock that never goes back. */
   now: () => number;
@@ -150,6 +152,7 @@ async function save(params: LoopParams, state: LoopState): Promise<void> {
       verdicts: state.verdicts,
     },
     metrics: finite(state.metrics),
+    also: (trainerDir) => params.queue.save(trainerDir),
   });
   state.saved = state.finished;
 }

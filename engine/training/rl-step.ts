@@ -6,7 +6,7 @@ import type { JobClient } from "../agent.ts";
 import type { EngineApi, TrainSequence, TrainStepResult } from "../onnx/engine-api.ts";
 import { advantagesOf } from "./advantages/index.ts";
 import { writtenTokens } from "./episode.ts";
-import { inGroups, playStep, type Played } from "./play-step.ts";
+import { inGroups, type Played } from "./play-step.ts";
 import { policyObjective } from "./policy-objective.ts";
 import type { Progress } from "./progress.ts";
 import { rolloutOf, sequencesOf, writtenLogprobs, type Sample } from "./samples.ts";
@@ -54,10 +54,9 @@ interface Learnt {
   references?: number[][] | undefined;
 }
 
-/** One step of policy gradients: sample a group per prompt, judge, compare, learn once. */
-export async function rlStep(params: RlStepParams): Promise<RlStepResult> {
+/** What is left of a step of policy gradients once its answers are judged: compare them, and learn once. */
+export async function learnStep(params: RlStepParams, played: Played): Promise<RlStepResult> {
   const { spec, progress, step, now } = params;
-  const played = await playStep(params);
   const { samples, verdicts } = played;
   const { maxMissingShare = MISSING_SHARE } = spec.rewards ?? spec.python?.rewards ?? {};
   const counted = countVerdicts(params.verdicts, verdicts, maxMissingShare);

@@ -16,6 +16,7 @@ import { openPython } from "./python-run.ts";
 import { extraBatches } from "./extra-prompts.ts";
 import { objectiveSetup } from "./policy-objective.ts";
 import { createProgress } from "./progress.ts";
+import { openRolloutQueue } from "./rollout-queue.ts";
 import { readRows } from "./rows.ts";
 import { startingPoint, type StartingPoint } from "./starting-point.ts";
 import { rowsPerStep } from "./steps.ts";
@@ -66,6 +67,11 @@ export async function runTraining(
     const teacher = await openTeacher({ spec, client, log }, codec, progress, waiting);
     await using engine = disposable(await parts.startEngine(engineSetup(job, start, maxPositions)));
     if (start.trainerDir !== undefined) await engine.api.loadTrainerState(start.trainerDir);
+    const queue = await openRolloutQueue({
+      lag: spec.algorithm.kind === "grpo" ? spec.algorithm.maxOffPolicySteps : 0,
+      lastStep: spec.trainer.steps,
+      resumeDir: job.resume && start.trainerDir,
+    });
     log.info(`training steps ${start.finishedSteps + 1} to ${spec.trainer.steps}, ${rows.length} rows`);
     return await trainLoop({
       spec,
@@ -81,6 +87,7 @@ export async function runTraining(
       evalRows,
       batches,
       extras,
+      queue,
       log,
       now: parts.now,
     });

@@ -77,6 +77,8 @@ export const grpoAlgorithm = z.strictObject({
    * (arXiv:2503.14476, section 3.2).
    */
   maxExtraPrompts: z._default(nonNegativeInt.check(z.lte(4_096)), 0),
+  /** A step learns from answers of the weights so many steps back (arXiv:2410.18252): always, and never by timing. */
+  maxOffPolicySteps: z._default(nonNegativeInt.check(z.lte(64)), 0),
 });
 export type GrpoAlgorithm = z.infer<typeof grpoAlgorithm>;
 

@@ -9,6 +9,8 @@ export interface FakeEngine extends EngineApi {
   setup: EngineSetup;
   weight: number;
   moment: number;
+  /** What the weight was when each request came. */
+  sampledAt: Map<GenerateRequest, number>;
   batches: TrainBatch[];
   requests: GenerateRequest[];
   closed: boolean;
@@ -20,12 +22,14 @@ export async function startFakeEngine(setup: EngineSetup): Promise<FakeEngine> {
     setup,
     weight: JSON.parse(await readFile(join(dir, "weight.json"), "utf8")) as number,
     moment: 0,
+    sampledAt: new Map(),
     batches: [],
     requests: [],
     closed: false,
     generate: async (request, options) => {
       options?.signal?.throwIfAborted();
       engine.requests.push(request);
+      engine.sampledAt.set(request, engine.weight);
       // Later requests end first, so that composing a batch by timing would show.
       await new Promise((resolve) => setTimeout(resolve, 3 - (engine.requests.length % 3)));
       options?.signal?.throwIfAborted();

@@ -29,6 +29,7 @@ describe("a grpo algorithm", () => {
       entropyCoef: 0,
       dropTruncated: false,
       maxExtraPrompts: 0,
+      maxOffPolicySteps: 0,
     });
     expect(faultsOf({})).toEqual([]);
   });
