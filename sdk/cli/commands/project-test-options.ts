@@ -14,6 +14,7 @@ export interface TestOptions {
   threshold: number;
   rewardsOnly?: boolean;
   secret?: string[];
+  allowPython?: boolean;
   verbose?: boolean;
   save: boolean;
   json?: boolean;

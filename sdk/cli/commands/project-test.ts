@@ -1,9 +1,11 @@
+import { join } from "node:path";
 import type { Command } from "commander";
 import { Client } from "../../client.ts";
 import { hasErrors } from "../../config/project-folder/finding.ts";
 import type { Entry } from "../../config/project-folder/play/player.ts";
 import type { PreparedTest } from "../../config/project-folder/play/prepare-test.ts";
 import type { Rollout } from "../../config/project-folder/play/play-project.ts";
+import type { ProjectUserCode } from "../../config/project-folder/play/user-code.ts";
 import type { Outcome } from "../../config/project-folder/play/statistics.ts";
 import { type CliContext, print, printJson } from "../context.ts";
 import { number } from "../numbers.ts";
@@ -51,6 +53,7 @@ export function testCommand(context: CliContext): Command {
       "no model: every reward over every row's expected answer, and over an empty one",
     )
     .option("--secret <name...>", "stored secrets that rewards and tools may read")
+    .option("--allow-python", "run rewards.py and tools.py, which reach your files and network")
     .option("-v, --verbose", "print the whole conversations")
     .option("--no-save", "write no rollouts into the project")
     .action((words: string[], options: TestOptions) => test(context, words, options));
@@ -62,6 +65,7 @@ async function test(context: CliContext, words: string[], options: TestOptions):
   const prepared = await prepareTest(options.dir, {
     overrides: words,
     model: options.model,
+    allowPython: options.allowPython,
     environment: process.env,
     signal: context.signal,
   });
@@ -80,21 +84,37 @@ async function test(context: CliContext, words: string[], options: TestOptions):
   checkSelection(selection, project.rows.rows);
   const entries = entriesOf(project, selection);
   const ready = { ...prepared, project };
-  return options.rewardsOnly
-    ? rewardsOnly(context, ready, entries, options)
-    : play(context, ready, entries, options);
+  const code = await userCode(context, ready, options);
+  try {
+    await (options.rewardsOnly
+      ? rewardsOnly(context, ready, code, entries, options)
+      : play(context, ready, code, entries, options));
+  } finally {
+    await code.close();
+  }
 }
 
 type Entries = AsyncGenerator<Entry>;
 
 async function userCode(context: CliContext, { project }: ReadyTest, { secret = [] }: TestOptions) {
-  const { openUserCode } = await import("../../config/project-folder/play/user-code.ts");
-  return openUserCode(project, { client: () => Client.default(), secrets: secret, signal: context.signal });
+  const [{ openUserCode }, { spotterHome }] = await Promise.all([
+    import("../../config/project-folder/play/user-code.ts"),
+    import("../../local/home.ts"),
+  ]);
+  return openUserCode(project, {
+    client: () => Client.default(),
+    secrets: secret,
+    environment: process.env,
+    cacheFolder: join(spotterHome(), "cache", "python"),
+    onLine: (line) => void context.err.write(`${line}\n`),
+    signal: context.signal,
+  });
 }
 
 async function play(
   context: CliContext,
   test: ReadyTest,
+  code: ProjectUserCode,
   entries: Entries,
   options: TestOptions,
 ): Promise<void> {
@@ -107,7 +127,6 @@ async function play(
   const { project, settings, timeoutMs, chatTemplateKwargs, findings } = test;
   const { model, repeat, seed } = options;
   const { signal } = context;
-  const code = await userCode(context, test, options);
   const client = () => Client.default();
   const player = await openPlayer({
     model,
@@ -192,11 +211,11 @@ function jsonOf(
 async function rewardsOnly(
   context: CliContext,
   test: ReadyTest,
+  code: ProjectUserCode,
   entries: Entries,
   options: TestOptions,
 ): Promise<void> {
   const { runRewards } = await import("../../config/project-folder/play/rewards-only.ts");
-  const code = await userCode(context, test, options);
   const report = await runRewards(entries, code, context.signal);
   if (options.json) printJson(context, { ...report, findings: test.findings });
   else for (const line of rewardsLines(report, context.colors)) print(context, line);

@@ -229,7 +229,7 @@ describe("spotter test with a model", () => {
 });
 
 describe("spotter test with bad input", () => {
-  it("says that Python rewards are not run yet, and ends with 2", async () => {
+  it("runs no Python that nobody allowed, and ends with 2", async () => {
     const { url, requests } = await fakeGym();
     const { code, json } = await test(projectFolder(), ["--model", "mock"], url);
     expect(code).toBe(2);
@@ -237,6 +237,7 @@ describe("spotter test with bad input", () => {
       { code: "engine_unsupported", severity: "error", file: "config.yml" },
     ]);
     expect(json.findings[0]?.message).toContain("rewards.py");
+    expect(json.findings[0]?.hint).toContain("--allow-python");
     expect(requests).toEqual([]);
   });
 

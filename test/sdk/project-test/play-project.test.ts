@@ -40,6 +40,7 @@ async function played(
       rewards: ["one"],
       tools: [],
       callTools: async () => [],
+      close: async () => undefined,
       judge: async (rows) => rows.map(() => ({ total: 1, scores: {}, errors: {} })),
     },
     settings: SETTINGS,

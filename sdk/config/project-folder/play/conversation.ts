@@ -27,7 +27,12 @@ export interface PlayParams {
   player: Pick<Player, "answer">;
   /** All tools of the project. */
   tools: readonly ToolDefinition[];
-  callTools: (calls: PlayedCall[], signal: AbortSignal) => Promise<JobCallResult[]>;
+  /** Calls of one answer, with the row that the conversation is about. */
+  callTools: (
+    calls: PlayedCall[],
+    row: Record<string, unknown>,
+    signal: AbortSignal,
+  ) => Promise<JobCallResult[]>;
   settings: PlaySettings;
   /** Of each turn. */
   seedOf: (turn: number) => number;
@@ -89,7 +94,7 @@ export async function playConversation(entry: Entry, params: PlayParams): Promis
     if (state.finishReason !== "stop") break;
     const calls = tools.length > 0 ? state.response.toolCalls : [];
     if (calls.length === 0 && settings.terminationPolicy === "last_tool") break;
-    await callAll(state, calls, tools, params);
+    await callAll(state, calls, entry, { ...params, tools });
     if (number < settings.maxTurns && state.usedTokens >= settings.contextTokens) {
       state.truncated = true;
       break;
@@ -131,14 +136,15 @@ function take(state: State, answer: Answer): void {
 async function callAll(
   state: State,
   calls: readonly ToolCall[],
-  tools: readonly ToolDefinition[],
-  { callTools, settings, signal }: PlayParams,
+  entry: Entry,
+  { tools, callTools, settings, signal }: PlayParams,
 ): Promise<void> {
   if (calls.length === 0) return;
   const isKnown = ({ name }: ToolCall) => tools.some(({ function: tool }) => tool.name === name);
   const known = calls.filter(isKnown);
   const results = await callTools(
     known.map(({ name, arguments: input }) => ({ tool: name, input })),
+    entry.row.row,
     signal,
   );
   let room = settings.contextTokens - state.usedTokens - SPARE_TOKENS;

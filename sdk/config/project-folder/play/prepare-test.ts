@@ -12,6 +12,8 @@ export interface PrepareTestParams {
   /** What `--model` says. */
   model?: string | undefined;
   environment?: Readonly<Record<string, string | undefined>>;
+  /** Whether rewards.py and tools.py may run. Default false. */
+  allowPython?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -46,7 +48,7 @@ export async function prepareTest(dir: string, params: PrepareTestParams = {}): 
   const nothing = { settings, timeoutMs: HOUR_MS, chatTemplateKwargs: {} };
   if (!project?.document) return { ...nothing, findings };
   const { document, config } = project;
-  const own = remarksOf(project).map((remark) => located(document, remark));
+  const own = remarksOf(project, params.allowPython ?? false).map((remark) => located(document, remark));
   const all = [...findings.filter((each) => !isAnswered(each)), ...own];
   if (hasErrors(own)) return { ...nothing, findings: all };
   if (!isSampled(config)) return { ...nothing, project, findings: all };
@@ -82,7 +84,7 @@ function isSampled({ dataset_type: kind }: ProjectConfig): boolean {
 }
 
 /** What of a project cannot be tried. */
-function remarksOf({ config, rewards, tools, rows }: ValidProject): Remark[] {
+function remarksOf({ config, rewards, tools, rows }: ValidProject, allowPython: boolean): Remark[] {
   const remarks: Remark[] = [];
   const refuse = (path: string, message: string, hint: string) =>
     remarks.push({ code: "engine_unsupported", path: path.split("."), message, hint });
@@ -92,10 +94,21 @@ function remarksOf({ config, rewards, tools, rows }: ValidProject): Remark[] {
       "midtrain has bare texts, and no prompt that a model could answer",
       "Run `spotter validate`.",
     );
-  if (config.dataset_type === "rl" && rewards.hasPython)
-    refuse("dataset_type", "rewards.py is not run by `spotter test` yet", "Write the rewards in rewards.ts.");
-  if (isSampled(config) && tools.hasPython && (tools.items?.size ?? 0) > 0)
-    refuse("rollout", "tools.py is not run by `spotter test` yet", "Write the tools in tools.ts.");
+  for (const [word, path, isUsed] of [
+    ["rewards", "dataset_type", config.dataset_type === "rl"],
+    ["tools", "rollout", isSampled(config)],
+  ] as const) {
+    const { hasPython, hasTypeScript, items } = word === "rewards" ? rewards : tools;
+    if (!isUsed || !hasPython || (items?.size ?? 0) === 0) continue;
+    if (hasTypeScript)
+      refuse(path, `${word} are written in both TypeScript and Python`, `Write all ${word} in one language.`);
+    else if (!allowPython)
+      refuse(
+        path,
+        `${word}.py is Python, which runs with your files and network in reach, and nobody allowed it`,
+        "If you trust the code, pass --allow-python.",
+      );
+  }
   if (isSampled(config) && (config.rollout?.mcp_url ?? null) !== null)
     refuse("rollout.mcp_url", "MCP servers are not connected here yet", "Write the tools in tools.ts.");
   if (rows.hasDocker)

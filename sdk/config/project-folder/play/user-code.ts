@@ -1,13 +1,16 @@
 import { join } from "node:path";
 import type { Client } from "../../../client.ts";
-import { jobCallsReply, type JobCallResult, type ToolDefinition } from "../../../schema/job.ts";
+import { jobCallsReply, type ToolDefinition } from "../../../schema/job.ts";
+import { parseWith } from "../../../schema/parse.ts";
+import { pythonHostSetup } from "../../../schema/python-host.ts";
 import type { RewardRow, Verdict } from "../../../schema/rollout.ts";
 import { judgeResponse, type UserCodeExport } from "../../../schema/user-code.ts";
 import { packUserCode, uploadUserCode } from "../../../upload.ts";
 import type { ProjectConfig } from "../config-schema.ts";
 import { rolloutDefaults } from "../config-schema.ts";
 import type { Project } from "../project.ts";
-import type { PlayedCall } from "./conversation.ts";
+import type { PlayParams } from "./conversation.ts";
+import { openPythonCode, type PythonCode, type PythonCodeParams } from "./python-code.ts";
 
 /** What a control plane takes at most is 8 MiB. */
 const BATCH_BYTES = 4 * 1024 * 1024;
@@ -17,28 +20,33 @@ const MAX_TIMEOUT_MS = 3_600_000;
 /** For the way there and back, and the isolate's start. */
 const SPARE_MS = 60_000;
 
-/** The rewards and tools of a project, where they run: in isolates of the control plane. */
+/** The rewards and tools of a project, where they run: in isolates of the control plane, those of Python beside it. */
 export interface ProjectUserCode {
   /** The rewards that there are; empty where nothing judges. */
   rewards: string[];
   tools: ToolDefinition[];
   /** One verdict a row, in their order. */
   judge: (rows: RewardRow[], signal: AbortSignal) => Promise<Verdict[]>;
-  callTools: (calls: PlayedCall[], signal: AbortSignal) => Promise<JobCallResult[]>;
+  callTools: PlayParams["callTools"];
+  /** Resolves when nothing of it runs any more. */
+  close: () => Promise<void>;
 }
 
-export interface OpenUserCodeParams {
+export interface OpenUserCodeParams extends Pick<
+  PythonCodeParams,
+  "environment" | "cacheFolder" | "onLine" | "signal"
+> {
   client: () => Client;
-  /** Names of stored secrets that rewards and tools may read. */
+  /** Names of secrets that rewards and tools may read: stored ones, for Python those of .env and the environment. */
   secrets: readonly string[];
-  signal: AbortSignal;
 }
 
 /** Bundles and sends what a project exports; of a project without rewards and tools nothing is sent. */
 export async function openUserCode(
   project: Project & { config: ProjectConfig },
-  { client, secrets, signal }: OpenUserCodeParams,
+  params: OpenUserCodeParams,
 ): Promise<ProjectUserCode> {
+  const { client, secrets, signal } = params;
   const { config } = project;
   const isSampled = config.dataset_type === "rl" || config.dataset_type === "distill";
   const rollout = config.rollout ?? rolloutDefaults;
@@ -50,10 +58,16 @@ export async function openUserCode(
     rewards: Math.min(rollout.reward_timeout * 1_000, MAX_TIMEOUT_MS),
     tools: Math.min(rollout.tool_timeout * 1_000, MAX_TIMEOUT_MS),
   };
+  const python = await openedPython(project, isSampled, limits, params);
   return {
-    rewards: namesOf(rewards, "reward"),
-    tools: (tools?.exports ?? []).filter(({ kind }) => kind === "tool").map(toolDefinition),
+    rewards: [...namesOf(rewards, "reward"), ...(python?.rewards ?? [])],
+    tools: [
+      ...(tools?.exports ?? []).filter(({ kind }) => kind === "tool").map(toolDefinition),
+      ...(python?.tools ?? []),
+    ],
+    close: async () => python?.close(),
     async judge(rows, during) {
+      if (python && python.rewards.length > 0) return python.judge(rows, during);
       if (!rewards) return rows.map(() => ({ scores: {}, errors: {} }));
       const verdicts: Verdict[] = [];
       for (const batch of batches(rows)) {
@@ -66,7 +80,8 @@ export async function openUserCode(
       }
       return verdicts;
     },
-    async callTools(calls, during) {
+    async callTools(calls, row, during) {
+      if (python && python.tools.length > 0) return python.callTools(calls, row, during);
       if (!tools || calls.length === 0) return [];
       const reply = await client().request(jobCallsReply, "POST", `${tools.path}/tools`, {
         json: { calls, timeoutMs: limits.tools, secrets },
@@ -80,13 +95,38 @@ export async function openUserCode(
   };
 }
 
+/** What of it is Python; undefined where nothing is. */
+async function openedPython(
+  project: Project & { config: ProjectConfig },
+  isSampled: boolean,
+  limits: { rewards: number; tools: number },
+  params: OpenUserCodeParams,
+): Promise<PythonCode | undefined> {
+  const part = (word: "rewards" | "tools", isUsed: boolean) => {
+    const file = isUsed ? pythonFile(project, word) : undefined;
+    return file === undefined ? {} : { [word]: { file, timeoutMs: limits[word] } };
+  };
+  const code = { ...part("rewards", project.config.dataset_type === "rl"), ...part("tools", isSampled) };
+  if (Object.keys(code).length === 0) return undefined;
+  return openPythonCode({
+    ...params,
+    folder: project.folder,
+    code: parseWith(pythonHostSetup.shape.code, code, "The code"),
+  });
+}
+
+function pythonFile(project: Project, word: "rewards" | "tools"): string | undefined {
+  const { files, items } = project[word];
+  return (items?.size ?? 0) === 0 ? undefined : files.find((file) => file.endsWith(".py"));
+}
+
 async function opened(
   project: Project,
   word: "rewards" | "tools",
   client: () => Client,
   signal: AbortSignal,
 ): Promise<{ path: string; exports: UserCodeExport[] } | undefined> {
-  const [file] = project[word].files;
+  const file = project[word].files.find((each) => !each.endsWith(".py"));
   if (file === undefined || (project[word].items?.size ?? 0) === 0) return undefined;
   const packed = await packUserCode(join(project.folder, file));
   const { sha256, exports } = await uploadUserCode(client(), packed, signal);
