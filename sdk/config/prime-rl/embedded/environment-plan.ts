@@ -61,6 +61,25 @@ export function environmentOf(
   };
 }
 
+/**
+ * How long the rollouts of a step may take, in milliseconds; undefined where nobody says. All are played side by side,
+ * so that there is one time for all.
+ */
+export function rolloutTimeoutMs(
+  environments: readonly { path: string; env: EnvironmentConfig | EvalEnvironmentConfig }[],
+  notes: Notes,
+): number | undefined {
+  const seconds = environments.map(({ env }) => env.timeout.rollout);
+  const other = environments[seconds.findIndex((each) => each !== seconds[0])];
+  if (other !== undefined)
+    notes.refuse(
+      `${other.path}.timeout.rollout`,
+      "The embedded engine plays all environments side by side, within one time.",
+      "Give all environments the same timeout.rollout.",
+    );
+  return seconds[0] == null ? undefined : Math.max(1, Math.round(seconds[0] * 1_000));
+}
+
 /** A taskset has its settings beside its id, an environment in `args`. */
 function chosenBy({ id, args, taskset }: EnvironmentConfig | EvalEnvironmentConfig): Chosen {
   const { id: tasksetId, ...settings } = taskset;

@@ -99,8 +99,9 @@ function environments(at: string): FieldRule[] {
     ...honoured("a bundled environment by its id; the other fields are its args", ...here("taskset.**")),
     ...honoured("default and null; other harnesses need a machine of their own", ...here("harness.id")),
     ...honoured("the turns of a rollout, and the room for them", ...here("max_turns", "max_total_tokens")),
+    ...honoured("how long the rollouts of a step may take", ...here("timeout.rollout")),
     ...refused(
-      "limit max_turns, max_total_tokens or max_completion_tokens",
+      "limit timeout.rollout, max_turns, max_total_tokens or max_completion_tokens",
       ...here("timeout.**", "max_input_tokens", "max_output_tokens"),
     ),
     ...refused("a failed rollout is counted, not repeated", ...here("retries.**")),

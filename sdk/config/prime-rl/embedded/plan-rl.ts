@@ -3,7 +3,7 @@ import { recipes } from "../../../recipe.ts";
 import type { TrainConfigParams } from "../../../train-config.ts";
 import type { EvalEnvironmentConfig, RlConfig } from "../rules/configs.ts";
 import { embeddedFindings } from "./classify.ts";
-import { environmentOf } from "./environment-plan.ts";
+import { environmentOf, rolloutTimeoutMs } from "./environment-plan.ts";
 import { aboutOf, adapterOf, Notes, stepsOf, tellSlurm, windowOf, type EmbeddedPlan } from "./plan.ts";
 import { teacherOf } from "./distill.ts";
 import { policyOf, refuseAlgo } from "./policy.ts";
@@ -51,6 +51,13 @@ function paramsOf(
   const { environments, evalEnvironments } = environmentsOf(config, notes, cwd);
   const held = orchestrator.eval?.env ?? [];
   const evalEvery = held.length > 0 ? intervalOf(held, notes) : null;
+  const timeoutMs = rolloutTimeoutMs(
+    [
+      ...orchestrator.train.env.map((env, at) => ({ env, path: `orchestrator.train.env.${at}` })),
+      ...held.map((env, at) => ({ env, path: `orchestrator.eval.env.${at}` })),
+    ],
+    notes,
+  );
   if (notes.hasErrors) return null;
   const limits = [...orchestrator.train.env, ...held].flatMap((env) => env.max_total_tokens ?? []);
   const sampled = {
@@ -60,6 +67,7 @@ function paramsOf(
     temperature: sampling.temperature,
     maxTurns: MAX_TURNS,
     contextTokens: Math.min(window, ...limits),
+    ...(timeoutMs === undefined ? {} : { rolloutTimeoutMs: timeoutMs }),
     evalEvery,
   };
   return {

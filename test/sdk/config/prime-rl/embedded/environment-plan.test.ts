@@ -94,3 +94,20 @@ describe("a taskset", () => {
     ]);
   });
 });
+
+describe("timeout.rollout", () => {
+  it("is the time of all rollouts of a step", async () => {
+    const { params } = await plan('id = "wordle"\ntimeout = { rollout = 90.5 }');
+    expect(params?.recipe.rollout).toMatchObject({ rolloutTimeoutMs: 90_500 });
+    const hour = { rolloutTimeoutMs: 3_600_000 };
+    expect((await plan('id = "wordle"')).params?.recipe.rollout).toMatchObject(hour);
+  });
+
+  it("is one for all, and the only one", async () => {
+    const two = 'id = "wordle"\ntimeout = { rollout = 9 }\n[[orchestrator.train.env]]\nid = "math-env"';
+    expect(await errorsOf(two)).toMatchObject([{ path: "orchestrator.train.env.1.timeout.rollout" }]);
+    expect(await errorsOf('id = "wordle"\ntimeout = { scoring = 9 }')).toMatchObject([
+      { path: "orchestrator.train.env.0.timeout.scoring", file: "rl.toml" },
+    ]);
+  });
+});
