@@ -11,6 +11,8 @@ export interface DocumentParams {
   live?: { page: "home" | "run" | "endpoint"; id?: string };
   /** Leads on at once. */
   goTo?: string;
+  /** Loads itself again after so many seconds. */
+  refreshSeconds?: number;
 }
 
 /** Only our own files and our own routes; nothing inline, nothing framed, no form that leaves the page. */
@@ -28,7 +30,8 @@ const SECURITY_POLICY = [
 /** A whole page. Everything in it goes through hono/jsx, which escapes. */
 export async function documentResponse(params: DocumentParams): Promise<Response> {
   const { script, style, icon } = await loadAssets();
-  const { title, body, live, goTo } = params;
+  const { title, body, live, goTo, refreshSeconds } = params;
+  const refresh = goTo === undefined ? refreshSeconds : `0;url=${goTo}`;
   const html = h(
     "html",
     { lang: "en" },
@@ -36,7 +39,7 @@ export async function documentResponse(params: DocumentParams): Promise<Response
       "head",
       null,
       h("meta", { charset: "utf-8" }),
-      goTo === undefined ? null : h("meta", { "http-equiv": "refresh", content: `0;url=${goTo}` }),
+      refresh === undefined ? null : h("meta", { "http-equiv": "refresh", content: refresh }),
       h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
       h("meta", { name: "color-scheme", content: "light dark" }),
       h("title", null, title),
@@ -51,7 +54,13 @@ export async function documentResponse(params: DocumentParams): Promise<Response
       h(
         "div",
         { class: "bar" },
-        h("nav", { "aria-label": "Main" }, h("a", { href: "/ui", class: "brand" }, "Spotter"), crumb(live)),
+        h(
+          "nav",
+          { "aria-label": "Main" },
+          h("a", { href: "/ui", class: "brand" }, "Spotter"),
+          crumb(live),
+          h("a", { href: "/ui/evals" }, "Evals"),
+        ),
         live === undefined ? null : h("p", { id: "connection", class: "mute", role: "status" }),
       ),
       h(

@@ -88,6 +88,25 @@ function documentRoutes(control: Control): Route[] {
       response: "html",
       handle: async ({ param }) => (await import("./pages.ts")).endpointPage(control, param("name")),
     }),
+    route({
+      method: "get",
+      path: "/ui/evals",
+      access: "page",
+      summary: "Page: all evals with their ids",
+      query: z.object({ after: z.optional(z.string()) }),
+      response: "html",
+      handle: async ({ query }) => (await import("./eval-pages.ts")).evalsPage(control, query.after),
+    }),
+    route({
+      method: "get",
+      path: "/ui/evals/:id",
+      access: "page",
+      summary: "Page: one eval, with its rows",
+      query: z.object({ after: z._default(z.coerce.number().check(z.int(), z.gte(0)), 0) }),
+      response: "html",
+      handle: async ({ param, query }) =>
+        (await import("./eval-pages.ts")).evalPage(control, param("id"), query.after),
+    }),
   ];
 }
 

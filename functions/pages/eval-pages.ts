@@ -1,0 +1,46 @@
+import type { Control } from "../control.ts";
+import { isTerminalEval } from "../evals/transitions.ts";
+import { EVALS, getOwnEval, streamOf, upToDate, type EvalDocument } from "../evals/records.ts";
+import type { EvalRow } from "../../sdk/schema/eval-row.ts";
+import { documentResponse } from "./document.ts";
+import { evalPath, evalsView } from "./views/evals-view.ts";
+import { evalView } from "./views/eval-view.ts";
+
+const SHOWN = 50;
+/** How often a page of something that goes on looks again. */
+const REFRESH_SECONDS = 5;
+
+/** Evals, newest first. */
+export async function evalsPage(control: Control, after: string | undefined): Promise<Response> {
+  const page = await control.store.query<EvalDocument>(EVALS, {
+    ...{ limit: SHOWN, reverse: true },
+    ...(after !== undefined && { after }),
+  });
+  const evals = page.items.map(({ value }) => upToDate(value).record);
+  const next = page.next && `/ui/evals?after=${encodeURIComponent(page.next)}`;
+  const isLive = after === undefined && evals.some(({ state }) => !isTerminalEval(state));
+  return documentResponse({
+    title: "Evals: Spotter",
+    body: evalsView({ evals, nowMs: control.clock.now(), next }),
+    ...(isLive && { refreshSeconds: REFRESH_SECONDS }),
+  });
+}
+
+/** An eval with some of its rows, in the order they ended. */
+export async function evalPage(control: Control, id: string, after: number): Promise<Response> {
+  const document = await getOwnEval(control, id);
+  const { record } = document;
+  const entries = await control.store.read(streamOf(document), after, SHOWN);
+  const last = entries.length === SHOWN ? entries.at(-1) : undefined;
+  const isLive = after === 0 && !isTerminalEval(record.state);
+  return documentResponse({
+    title: `${record.name ?? id}: Spotter`,
+    body: evalView({
+      record,
+      rows: entries.map(({ value }) => value as EvalRow),
+      next: last && `${evalPath(id)}?after=${last.seq}`,
+      nowMs: control.clock.now(),
+    }),
+    ...(isLive && { refreshSeconds: REFRESH_SECONDS }),
+  });
+}
