@@ -1,13 +1,14 @@
 import { type Command, Option } from "commander";
 import { Eval } from "../../eval.ts";
+import type { PassAt } from "../../schema/pass-at.ts";
 import { JsonlDataset } from "../../jsonl-dataset.ts";
 import { type CliContext, printJson, printList } from "../context.ts";
 import { evalOrNewest } from "../newest.ts";
-import { integer } from "../numbers.ts";
+import { integer, number } from "../numbers.ts";
 import { intervalText, showComparison, showEval } from "../render/eval.ts";
 import { ageText } from "../render/time.ts";
 import { noun, verb } from "../verb.ts";
-import { withProjectEval } from "./project-eval.ts";
+import { passes, withProjectEval } from "./project-eval.ts";
 
 export function evalCommand(context: CliContext): Command {
   const command = noun(
@@ -24,7 +25,9 @@ function launch(context: CliContext): Command {
     rewards: string;
     inputColumn?: string;
     promptTemplate?: string;
-    samples: number;
+    samples?: number;
+    pass?: PassAt[];
+    threshold: number;
     maxTokens?: number;
     name?: string;
     json?: boolean;
@@ -37,17 +40,23 @@ function launch(context: CliContext): Command {
     .requiredOption("--rewards <file>", "TypeScript module that exports the rewards (required)")
     .option("--input-column <name>", "column that fills {input}")
     .option("--prompt-template <text>", "the question (default: the column as it is)")
-    .addOption(new Option("--samples <n>", "answers to each row").argParser(integer).default(1))
+    .addOption(
+      new Option("--samples <n>", "answers to each row (default: the largest k, else 1)").argParser(integer),
+    )
+    .option("--pass <k>", "pass@k, and at which temperature: 1@0,4,8", passes)
+    .option("--threshold <reward>", "from which total on an answer is right, for pass@k", number, 1)
     .addOption(new Option("--max-tokens <n>", "longest answer in tokens").argParser(integer))
     .option("--name <name>", "name for people")
     .action(async (endpoint: string, file: string, options: Options) => {
       const { signal } = context;
-      const { inputColumn, promptTemplate, rewards, samples, maxTokens, name } = options;
+      const { inputColumn, promptTemplate, rewards, samples, pass, threshold, maxTokens, name } = options;
       const run = await new Eval({
         endpoint,
         dataset: new JsonlDataset(file, { inputColumn, promptTemplate }),
         rewards,
-        samplesPerRow: samples,
+        ...(samples !== undefined && { samplesPerRow: samples }),
+        ...(pass && { passAt: pass }),
+        passThreshold: threshold,
         chatOptions: maxTokens === undefined ? {} : { max_tokens: maxTokens },
         name,
       }).launch({ signal });

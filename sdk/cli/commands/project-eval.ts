@@ -63,7 +63,7 @@ export function withProjectEval(command: Command, context: CliContext): Command 
 }
 
 /** `1@0,4,8`, also several times. */
-function passes(text: string, before: PassAt[] = []): PassAt[] {
+export function passes(text: string, before: PassAt[] = []): PassAt[] {
   const found = text.split(",").map((each): PassAt => {
     const [, k, temperature] = /^(\d{1,4})(?:@(\d+(?:\.\d+)?))?$/.exec(each.trim()) ?? [];
     if (k === undefined)
