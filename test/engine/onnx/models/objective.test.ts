@@ -15,6 +15,7 @@ import { divisors, objectiveFeeds } from "../../../../engine/onnx/train/losses.t
 import { objectiveShape } from "../../../../engine/onnx/train/objective-shape.ts";
 import { microBatches } from "../../../../engine/onnx/train/micro-batches.ts";
 import { ObjectiveSessions } from "../../../../engine/onnx/train/objective-sessions.ts";
+import { Trainer } from "../../../../engine/onnx/train/trainer.ts";
 import { fixture, readFixture, relativeError } from "../support/fixtures.ts";
 
 /** Written by test/reference/policy_losses.py. */
@@ -112,6 +113,27 @@ describe("policy losses", () => {
       gradients: new Map(sum.diskTensors().map(({ name, data }) => [name, [...data]])),
     };
   }
+});
+
+describe("a trainer", () => {
+  it.each(reference.cases.filter(({ name }) => name === "together" || name === "dppo-drift"))(
+    "learns by another objective than the one it was made for: $name",
+    async ({ batch, expected }) => {
+      const optimizer = {
+        type: "sgd",
+        momentum: 0,
+        nesterov: false,
+        weightDecay: 0,
+        maxGradNorm: 1e9,
+      } as const;
+      const policy = await Policy.load(fixture(reference.model));
+      const trainer = await Trainer.create(policy, { optimizer, reference: false, seed: 1 }, { threads: 1 });
+      const result = await trainer.step({ ...batch, learningRate: 1e-3, microBatchSize: 3 });
+      await trainer.close();
+      expect(result.loss).toBeCloseTo(expected.loss, 5);
+      expect(result.gradNorm / Math.hypot(...Object.values(expected.norms))).toBeCloseTo(1, 4);
+    },
+  );
 });
 
 describe("the graph of an objective", () => {
