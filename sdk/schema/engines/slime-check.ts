@@ -3,6 +3,7 @@ import { nearestName } from "../nearest-name.ts";
 import type { RunSpec } from "../run-spec.ts";
 import { optionFaults, type OptionValue } from "./option-list.ts";
 import { MODEL_PRESETS, presetOf, trainingFault } from "./presets.ts";
+import { slimeAlgorithmFaults } from "./slime-algorithm.ts";
 import { architectureOf, SLIME_OPTIONS, slimeOptions, type PlannedSpec } from "./slime-plan.ts";
 
 /** Why a run cannot be made on slime, at its key of the run spec. */
@@ -23,7 +24,12 @@ export function slimeFaults(spec: CheckedSpec): EngineFault[] {
     ...(hint === undefined ? {} : { hint }),
   }));
   const known = wrong.length > 0 ? { ...spec, slime: { ...spec.slime, flags: {} } } : spec;
-  return [...wrong, ...unsupported(spec), ...shapeFaults(spec, slimeOptions(known))];
+  return [
+    ...wrong,
+    ...unsupported(spec),
+    ...slimeAlgorithmFaults(spec),
+    ...shapeFaults(spec, slimeOptions(known)),
+  ];
 }
 
 function unsupported(spec: CheckedSpec): EngineFault[] {
