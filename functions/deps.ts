@@ -36,6 +36,8 @@ export interface Deps {
   scratch?: Scratch;
   /** Absent where no disk stays. */
   eventFiles?: EventFiles;
+  /** The `config.json` of a model folder; undefined where it cannot be read. Absent: there are no such folders. */
+  modelConfig?: (folder: string) => Promise<unknown>;
   clock: Clock;
   ids: Ids;
   log: Log;

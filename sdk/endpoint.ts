@@ -46,6 +46,8 @@ export interface LaunchEndpointParams extends CallOptions {
    * given changes and the rest stays. Default: one replica, always up.
    */
   scaling?: ScalingSettings;
+  /** Launch it although its memory will most likely not be enough. Default false. */
+  force?: boolean;
 }
 
 export interface UpdateEndpointParams {
@@ -69,6 +71,7 @@ const launchParams = optionsSchema({
   hardware: z.optional(hardware),
   maxLifetimeMs: z.optional(positiveInt),
   scaling: z.optional(scalingSettings),
+  force: z.optional(z.boolean()),
 });
 
 const updateParams = optionsSchema({
@@ -93,7 +96,7 @@ export class Endpoint {
    * Serves a model. Returns as soon as the endpoint exists; {@link waitUntilReady} waits for the weights.
    * Launching the same model and checkpoint again gives the same endpoint.
    *
-   * @throws SpotterError `model_not_found`, `checkpoint_not_found`; `conflict` if the name serves something
+   * @throws SpotterError `model_not_found`, `checkpoint_not_found`; `memory_exceeded` unless `force`; `conflict` if the name serves something
    * else and `recreate` is not set.
    * @example
    * const base = await Endpoint.launch("spotter/nano");
@@ -116,7 +119,8 @@ export class Endpoint {
     };
     // Without it, repeating a launch because an answer was lost could recreate the endpoint twice.
     const idempotencyKey = crypto.randomUUID();
-    const options = { json, signal: params.signal, idempotencyKey };
+    const query = { force: params.force ? "true" : undefined };
+    const options = { json, query, signal: params.signal, idempotencyKey };
     return new Endpoint(client, await client.request(endpointSchema, "POST", "/endpoints", options));
   }
 

@@ -4,6 +4,7 @@ import { pageOf } from "./schema/common.ts";
 import { SpotterError } from "./schema/errors.ts";
 import type { RunEvent } from "./schema/event.ts";
 import { rollout as rolloutSchema, type Rollout } from "./schema/rollout.ts";
+import type { Estimate } from "./schema/cost.ts";
 import type { RunSpec } from "./schema/run-spec.ts";
 import {
   run as runSchema,
@@ -129,6 +130,11 @@ export class Run {
 
   get record(): RunRecord {
     return this.#detail.run;
+  }
+
+  /** What was thought of its time, cost and memory when it was launched; undefined for runs of older versions. */
+  get estimate(): Estimate | undefined {
+    return this.#detail.estimate;
   }
 
   get spec(): RunSpec {

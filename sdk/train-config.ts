@@ -89,6 +89,11 @@ export interface RunEvalParams {
   passAt?: { k: number; enabled?: boolean; temperature?: number }[];
 }
 
+export interface LaunchOptions extends CallOptions {
+  /** Launch it although it will most likely not fit, or takes more than a day. Default false. */
+  force?: boolean;
+}
+
 export interface HardwareParams {
   gpu?: GpuClass;
   /** Taken in turn, each when there has been no room for ten minutes on the one before. */
@@ -229,9 +234,10 @@ export class TrainConfig {
    * Uploads what the server lacks, queues the run and returns at once. The run goes on without this process.
    *
    * @throws SpotterError `dataset_empty`, `dataset_invalid`, `datasets_overlap`, `user_code_invalid`,
-   * `reward_missing`, `reward_failed`, `python_missing`, `model_not_found`, `checkpoint_not_found`
+   * `reward_missing`, `reward_failed`, `python_missing`, `model_not_found`, `checkpoint_not_found`; `memory_exceeded`
+   * and `takes_days` with what would fit, unless `force` is set
    */
-  async launch(options: CallOptions = {}): Promise<Run> {
+  async launch(options: LaunchOptions = {}): Promise<Run> {
     const client = clientOf(options);
     const { signal } = options;
     const upload = async ({ spec, datasets, code }: Prepared) => {
@@ -245,7 +251,8 @@ export class TrainConfig {
     const spec = await this.#prepared(() => client, upload, signal);
     // An answer that is lost on the way is asked for again, and never starts a second run.
     const idempotencyKey = crypto.randomUUID();
-    const request = { json: spec, signal, idempotencyKey, timeoutMs: 120_000 };
+    const query = { force: options.force ? "true" : undefined };
+    const request = { json: spec, query, signal, idempotencyKey, timeoutMs: 120_000 };
     return new Run(client, await client.request(runDetail, "POST", "/runs", request));
   }
 

@@ -3,6 +3,7 @@ import { hardwareChoices } from "../../sdk/schema/hardware.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
 import { getRunSpec, RUNS, type RunDocument } from "../runs/records.ts";
+import { estimateEngine, type EngineEstimate } from "./estimate-engine.ts";
 import { estimateCost, tokensPerStep, type EstimateFacts } from "./estimate.ts";
 import { hardwareNotes, pricingOf } from "./pricing.ts";
 import { secondsOf } from "./spend.ts";
@@ -12,12 +13,22 @@ const MAX_LOOKED_AT = 50;
 
 /** What a run would take and cost here. */
 export async function estimateRun(control: Control, spec: RunSpec): Promise<Estimate> {
+  return (await estimateFor(control, spec)).estimate;
+}
+
+/** The same, with what it rests on. */
+export async function estimateFor(
+  control: Control,
+  spec: RunSpec,
+): Promise<{ estimate: Estimate; engine: EngineEstimate | undefined }> {
   const pricing = pricingOf(control);
   const price = pricing.priceOf(spec.hardware);
   // Refused now, and not when there is no room on the first.
   for (const choice of spec.hardware ? hardwareChoices(spec.hardware) : []) pricing.priceOf(choice);
   const measured = await measure(control, spec, price);
-  return estimateCost(spec, { price, measured, notes: hardwareNotes(pricing, spec) });
+  const engine = await estimateEngine(control, spec);
+  const notes = hardwareNotes(pricing, spec);
+  return { estimate: estimateCost(spec, { price, measured, engine, notes }), engine };
 }
 
 /** The newest run that did the same work on the same instance, with all that its steps needed. */
@@ -35,13 +46,4 @@ async function measure(control: Control, spec: RunSpec, price: Price): Promise<E
     return { runId: run.id, tokensPerS: (run.step * tokensPerStep(earlier)) / seconds };
   }
   return undefined;
-}
-
-/** An estimate in one line. */
-export function estimateText({ seconds, usd, low, high, instance, basis }: Estimate): string {
-  const hours = (value: number) => (value / 3_600).toPrecision(2);
-  return (
-    `Estimated: ${hours(seconds)} h (${hours(low.seconds)} to ${hours(high.seconds)}) and $${usd.toFixed(2)} ` +
-    `($${low.usd.toFixed(2)} to $${high.usd.toFixed(2)}) on ${instance}. ${basis.text}`
-  );
 }

@@ -1,9 +1,12 @@
 import type { Estimate, Price } from "../../sdk/schema/cost.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
+import type { EngineEstimate } from "./estimate-engine.ts";
 
 /** What an estimate rests on, apart from the run itself. */
 export interface EstimateFacts {
   price: Price;
+  /** What its model's own size tells; absent where that is not known. */
+  engine?: Pick<EngineEstimate, "secondsPerStep" | "memory" | "text"> | undefined;
   /** The newest run of the same model and kind on the same instance, and how fast it was over all. */
   measured?: { runId: string; tokensPerS: number } | undefined;
   /** What is known already that people should read. */
@@ -15,7 +18,7 @@ const TOKENS_PER_S_OF_A_BILLION = 8;
 /** Until an instance, its image and the model are there. */
 const START_SECONDS = 180;
 /** How wrong each basis may be: so much less, so much more. */
-const RANGE = { measured: [0.7, 1.5], sized: [0.2, 5], unsized: [0.05, 20] } as const;
+const RANGE = { measured: [0.7, 1.5], shaped: [0.3, 4], sized: [0.2, 5], unsized: [0.05, 20] } as const;
 
 /** Tokens of one step, if every answer is as long as it may be. */
 export function tokensPerStep({ algorithm, rollout }: RunSpec): number {
@@ -26,14 +29,16 @@ export function tokensPerStep({ algorithm, rollout }: RunSpec): number {
 
 /** What a run would take and cost: from what an earlier one took, else by a rule of thumb and with a wide range. */
 export function estimateCost(spec: RunSpec, facts: EstimateFacts): Estimate {
-  const { price, measured, notes = [] } = facts;
+  const { price, measured, engine, notes = [] } = facts;
   const perStep = tokensPerStep(spec);
   const billions = billionsOf(spec.model.name);
-  const rate = measured?.tokensPerS ?? TOKENS_PER_S_OF_A_BILLION / (billions ?? 1);
+  const byShape = engine && perStep / engine.secondsPerStep;
+  const rate = measured?.tokensPerS ?? byShape ?? TOKENS_PER_S_OF_A_BILLION / (billions ?? 1);
   // What was measured includes its start; one's own machine is there already.
   const startSeconds = measured !== undefined || price.hourlyUsd === 0 ? 0 : START_SECONDS;
   const seconds = startSeconds + (spec.trainer.steps * perStep) / rate;
-  const [less, more] = RANGE[measured ? "measured" : billions === undefined ? "unsized" : "sized"];
+  const [less, more] =
+    RANGE[measured ? "measured" : engine ? "shaped" : billions === undefined ? "unsized" : "sized"];
   const guess = (factor: number) => ({
     seconds: Math.ceil(seconds * factor),
     usd: Math.round(((seconds * factor * price.hourlyUsd) / 3_600) * 100) / 100,
@@ -51,8 +56,10 @@ export function estimateCost(spec: RunSpec, facts: EstimateFacts): Estimate {
       tokensPerStep: perStep,
       text: measured
         ? `As fast as ${measured.runId}, which had the same model on the same hardware.`
-        : `A rule of thumb: no run of ${spec.model.name} on ${price.instance} has been measured here.`,
+        : (engine?.text ??
+          `A rule of thumb: no run of ${spec.model.name} on ${price.instance} has been measured here.`),
     },
+    ...(engine && { memory: engine.memory }),
     notes: [...notes, ...limitNotes(spec, low), ...spotNotes(price)],
   };
 }

@@ -16,6 +16,8 @@ export interface Pricing {
   choosesHardware: boolean;
   /** @throws SpotterError `invalid_input` where nothing has this hardware. */
   priceOf(hardware: Hardware | undefined): Price;
+  /** What a container may use. Absent, or undefined: not known. */
+  memoryMiB?(hardware: Hardware | undefined): number | undefined;
 }
 
 export interface CloudPricingParams {
@@ -44,13 +46,18 @@ export function cloudPricing(params: CloudPricingParams = {}): Pricing {
         spot: hardware.spot,
       };
     },
+    memoryMiB: (hardware = ANY) => (instanceFor(hardware, list, region)?.memoryGiB ?? cpu.memoryGiB) * 1_024,
   };
 }
 
-/** One machine: it is there anyway, and an hour of a container costs what its owner says, nothing by default. */
-export function ownMachine(hourlyUsdOfContainer = 0): Pricing {
+/**
+ * One machine: it is there anyway, and an hour of a container costs what its owner says, nothing by default.
+ *
+ * @param memoryMiB Of the machine, or of what its control group leaves. Default: not known.
+ */
+export function ownMachine(hourlyUsdOfContainer = 0, memoryMiB?: number): Pricing {
   const price: Price = { instance: "this machine", hourlyUsd: hourlyUsdOfContainer, gpus: 0, spot: false };
-  return { choosesHardware: false, priceOf: () => price };
+  return { choosesHardware: false, priceOf: () => price, memoryMiB: () => memoryMiB };
 }
 
 const OWN_MACHINE = ownMachine();

@@ -5,6 +5,8 @@ import { scalingOf, type ScalingSettings } from "../../sdk/schema/scaling.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import { getCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
+import { estimateReplica } from "../cost/estimate-engine.ts";
+import { refuseReplica } from "../cost/fit.ts";
 import { ignoredHardware, pricingOf } from "../cost/pricing.ts";
 import { defaultName, identityDifferences } from "./identity.ts";
 import { pinnedModel } from "../models/models.ts";
@@ -18,25 +20,32 @@ import { isServing, nextEndpointState } from "./transitions.ts";
  * starts the replica. The same name with another identity is a `conflict` unless `recreate`. With a key, the
  * same launch again changes nothing, where it would recreate the endpoint too.
  */
-export function launchEndpoint(control: Control, asked: LaunchEndpoint, key?: string): Promise<Endpoint> {
+export function launchEndpoint(
+  control: Control,
+  asked: LaunchEndpoint,
+  { key, force = false }: { key?: string | undefined; force?: boolean } = {},
+): Promise<Endpoint> {
   const launch = { kind: "endpoint", key, body: asked } as const;
   const made = {
     nameOf: ({ name }: Endpoint) => name,
     find: async (name: string) => (await getEndpoint(control, name)).endpoint,
   };
-  return control.gate.begin(() => launchOnce(control, launch, (id) => accept(control, id, asked), made));
+  return control.gate.begin(() =>
+    launchOnce(control, launch, (id) => accept(control, id, asked, force), made),
+  );
 }
 
 /** What people launch, and what is launched for a checkpoint that is asked for by name. */
 export type Launch = LaunchEndpoint & { implicit?: true };
 
 /** As {@link launchEndpoint}, for callers that hold the gate already. */
-export async function accept(control: Control, id: string, asked: Launch): Promise<Endpoint> {
+export async function accept(control: Control, id: string, asked: Launch, force = false): Promise<Endpoint> {
   const launch = { ...asked, model: await pinnedModel(control, asked.model) };
   if (launch.checkpoint !== undefined) await checkCheckpoint(control, launch, launch.checkpoint);
   // Refused here, and not by a replica that never comes, where nothing has this hardware.
   for (const choice of launch.hardware ? hardwareChoices(launch.hardware) : [])
     pricingOf(control).priceOf(choice);
+  if (!force) refuseReplica(launch.model.name, await estimateReplica(control, launch));
   const name = launch.name ?? defaultName(launch);
   await refuseAliasName(control, name);
   const document = await changeEndpoint(control, name, (current) => {

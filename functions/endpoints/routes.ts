@@ -1,4 +1,4 @@
-import { pageOf, pageQuery } from "../../sdk/schema/common.ts";
+import { forceQuery, pageOf, pageQuery } from "../../sdk/schema/common.ts";
 import {
   endpoint,
   type Endpoint,
@@ -22,9 +22,14 @@ export function endpointRoutes(control: Control): Route[] {
       access: "write",
       summary: "Launch an endpoint, or find the one the same launch made before",
       body: launchSchema,
+      query: forceQuery,
       response: endpoint,
       isLaunch: true,
-      handle: async ({ body, launchKey }) => shown(control, await launchEndpoint(control, body, launchKey)),
+      handle: async ({ body, query, launchKey }) =>
+        shown(
+          control,
+          await launchEndpoint(control, body, { key: launchKey, force: query.force === "true" }),
+        ),
     }),
     route({
       method: "get",

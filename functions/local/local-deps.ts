@@ -8,6 +8,7 @@ import { FileBlobs } from "./file-blobs.ts";
 import { fileScratch } from "./file-scratch.ts";
 import { FileSecrets } from "./file-secrets.ts";
 import { createJsonLog } from "../system/json-log.ts";
+import { memoryMiB, modelConfig } from "./machine.ts";
 import { openLogFile } from "./log-file.ts";
 import { packageVersion } from "./package-version.ts";
 import { localPricing } from "./pricing.ts";
@@ -71,6 +72,7 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
     secrets,
     scratch: fileScratch(home),
     eventFiles,
+    modelConfig,
     clock,
     ids: systemIds(),
     log,
@@ -83,7 +85,7 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
       leaseMs: LEASE_MS,
       maxAttempts: MAX_ATTEMPTS,
       servesCheckpoints: true,
-      pricing: localPricing(options.environment),
+      pricing: localPricing(options.environment, memoryMiB()),
       hasPython: () => isOnPath("python3", options.environment["PATH"]),
       notes,
     },

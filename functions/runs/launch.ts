@@ -1,12 +1,15 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { RunEventBody } from "../../sdk/schema/event.ts";
+import type { Estimate } from "../../sdk/schema/cost.ts";
 import type { Run, RunDetail } from "../../sdk/schema/run.ts";
 import type { ModelRef } from "../../sdk/schema/model.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import { checkWebhooks } from "../webhooks/deliveries.ts";
 import { getCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
-import { estimateRun, estimateText } from "../cost/estimate-run.ts";
+import { estimateText } from "../../sdk/schema/estimate-text.ts";
+import { estimateFor } from "../cost/estimate-run.ts";
+import { refuseTooMuch } from "../cost/fit.ts";
 import { checkDataset } from "../datasets/datasets.ts";
 import { checkRunEvals } from "../evals/run-evals.ts";
 import { launchOnce } from "../records/launch-once.ts";
@@ -29,17 +32,28 @@ import {
   type RunSpecDocument,
 } from "./records.ts";
 
+export interface LaunchOptions {
+  /** What a client repeats the launch with. */
+  key?: string | undefined;
+  /** Although it will not fit, or takes days. Default: false. */
+  force?: boolean;
+}
+
 /**
  * Accepts a run: everything it refers to exists and its rewards were tried on a few rows. The id is final
  * at once; the reconciler starts the work. With a key, the same launch again finds the run of the first.
  */
-export function launchRun(control: Control, given: RunSpec, key?: string): Promise<RunDetail> {
+export function launchRun(
+  control: Control,
+  given: RunSpec,
+  { key, force = false }: LaunchOptions = {},
+): Promise<RunDetail> {
   const launch = { kind: "run", key, body: given } as const;
   const made = { nameOf: ({ run }: RunDetail) => run.id, find: (id: string) => runDetail(control, id) };
-  return control.gate.begin(() => launchOnce(control, launch, (id) => accept(control, id, given), made));
+  return control.gate.begin(() => launchOnce(control, launch, (id) => accept(control, id, given, force), made));
 }
 
-async function accept(control: Control, id: string, given: RunSpec): Promise<RunDetail> {
+async function accept(control: Control, id: string, given: RunSpec, force: boolean): Promise<RunDetail> {
   const known = await findRun(control, id);
   if (known) return accepted(control, known);
   const safe = redacted(control.secrets, given);
@@ -58,13 +72,14 @@ async function accept(control: Control, id: string, given: RunSpec): Promise<Run
   if (spec.webhooks) await checkWebhooks(control, spec.webhooks);
   if (spec.trackers) await checkTrackers(control, spec.trackers);
   if (spec.startFrom) await checkStart(control, spec, spec.startFrom.checkpoint);
-  const { notes, ...estimate } = await estimateRun(control, spec);
+  const { estimate, engine } = await estimateFor(control, spec);
+  if (!force) refuseTooMuch(spec, estimate, engine);
   const warnings = await checkUserCode(control, spec);
-  warnings.push(...notes);
-  const facts = estimate.hourlyUsd > 0 ? [estimateText({ ...estimate, notes })] : [];
+  warnings.push(...estimate.notes);
+  const facts = estimate.hourlyUsd > 0 ? [estimateText(estimate)] : [];
   if (safe !== given) warnings.push("The value of a secret stood in the spec; it was replaced.");
   const stored = await putFirst<RunSpecDocument>(control.store, runSpecKey(id), { v: 1, spec });
-  const document = newDocument(control, id, stored.spec, [
+  const document = newDocument(control, id, stored.spec, estimate, [
     ...facts.map((message) => ({ type: "log" as const, level: "info" as const, message })),
     ...warnings.map((message) => ({ type: "log" as const, level: "warn" as const, message })),
   ]);
@@ -95,7 +110,13 @@ async function checkStart(control: Control, spec: RunSpec, id: string): Promise<
   );
 }
 
-function newDocument(control: Control, id: string, spec: RunSpec, told: RunEventBody[]): RunDocument {
+function newDocument(
+  control: Control,
+  id: string,
+  spec: RunSpec,
+  estimate: Estimate,
+  told: RunEventBody[],
+): RunDocument {
   const run: Run = {
     v: 1,
     id,
@@ -115,6 +136,7 @@ function newDocument(control: Control, id: string, spec: RunSpec, told: RunEvent
     v: 1,
     run,
     losses: 0,
+    estimate,
     ...(spec.limits.durationMs !== undefined && { durationMs: spec.limits.durationMs }),
     ...(spec.limits.maxCostUsd !== undefined && { maxCostUsd: spec.limits.maxCostUsd }),
     ...(spec.limits.stallMs !== undefined && { stallMs: spec.limits.stallMs }),

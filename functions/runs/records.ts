@@ -1,4 +1,4 @@
-import type { Charge } from "../../sdk/schema/cost.ts";
+import type { Charge, Estimate } from "../../sdk/schema/cost.ts";
 import { SpotterError, type Failure } from "../../sdk/schema/errors.ts";
 import type { RunEventBody } from "../../sdk/schema/event.ts";
 import type { Run, RunDetail } from "../../sdk/schema/run.ts";
@@ -23,6 +23,8 @@ export interface RunDocument {
   resumedAtStep?: number;
   /** What its containers cost and when they ran; see `spendOf`. */
   charges?: Charge[];
+  /** What was thought when it was launched. */
+  estimate?: Estimate;
   /** The run is asked to stop when it has cost this much. */
   maxCostUsd?: number;
   /** The next attempt does not begin before this time. */
@@ -115,11 +117,12 @@ export async function runDetail(control: Control, id: string): Promise<RunDetail
   const document = await getRun(control, id);
   const spec = await getRunSpec(control, id);
   const run = shownRun(document, control.clock.now());
-  const { charges } = document;
+  const { charges, estimate } = document;
   return {
     run,
     spec,
     ...(charges && { charges }),
+    ...(estimate && { estimate }),
     url: `${control.config.publicUrl()}/ui/runs/${encodeURIComponent(id)}`,
   };
 }

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { checkpoint } from "../../sdk/schema/checkpoint.ts";
 import { estimate } from "../../sdk/schema/cost.ts";
-import { nonNegativeInt, pageOf } from "../../sdk/schema/common.ts";
+import { forceQuery, nonNegativeInt, pageOf } from "../../sdk/schema/common.ts";
 import { rollout } from "../../sdk/schema/rollout.ts";
 import { run as runSchema, runDetail as runDetailSchema } from "../../sdk/schema/run.ts";
 import { runSpec } from "../../sdk/schema/run-spec.ts";
@@ -25,10 +25,12 @@ export function runRoutes(control: Control): Route[] {
       access: "write",
       summary: "Launch a run; answers when it is accepted",
       body: runSpec,
+      query: forceQuery,
       response: runDetailSchema,
       status: 201,
       isLaunch: true,
-      handle: ({ body, launchKey }) => launchRun(control, body, launchKey),
+      handle: ({ body, query, launchKey }) =>
+        launchRun(control, body, { key: launchKey, force: query.force === "true" }),
     }),
     route({
       method: "post",

@@ -31,6 +31,9 @@ export const displayNameOrEmpty = z
 export const runTags = z.array(displayName.check(z.maxLength(100))).check(z.maxLength(50));
 export const json: z.ZodMiniType<unknown> = z.unknown();
 
+/** `?force=true`: launch what is refused because it will not fit or takes days. */
+export const forceQuery = z.object({ force: z.optional(z.enum(["true", "false"])) });
+
 export const pageQuery = z.object({
   after: z.optional(z.string()),
   limit: z._default(z.coerce.number().check(z.int(), z.gt(0), z.lte(1000)), 100),

@@ -34,6 +34,22 @@ export const spend = z.object({
 });
 export type Spend = z.infer<typeof spend>;
 
+/** Memory of one container at its peak, in MiB. */
+export const memoryEstimate = z.object({
+  neededMiB: nonNegativeInt,
+  /** What a container has here. Absent: not known. */
+  availableMiB: z.optional(nonNegativeInt),
+  /** What it is needed for. */
+  parts: z.object({
+    program: nonNegativeInt,
+    weights: nonNegativeInt,
+    optimizer: nonNegativeInt,
+    cache: nonNegativeInt,
+    pass: nonNegativeInt,
+  }),
+});
+export type MemoryEstimate = z.infer<typeof memoryEstimate>;
+
 const guess = z.object({ seconds: z.number(), usd });
 
 /** `POST /runs/estimate`: what a run would take and cost. */
@@ -55,6 +71,8 @@ export const estimate = z.object({
     /** The same in words. */
     text: z.string(),
   }),
+  /** Of the embedded engine. Absent: nothing is known of the model beforehand. */
+  memory: z.optional(memoryEstimate),
   /** What else one should know: hardware that is ignored, a limit that will not be enough. */
   notes: z.array(z.string()),
 });

@@ -42,7 +42,8 @@ export const ERROR_CODES = {
   method_not_allowed: "user", // the route exists, but not for this verb
   cloud_quota_exceeded: "user", // the account may not have such instances, or no more of them
   image_unavailable: "user", // the image of a container is not there, or may not be pulled
-  memory_exceeded: "user", // a container certainly needs more memory than its hardware has
+  memory_exceeded: "user", // a container needs more memory than its hardware has
+  takes_days: "user", // a run would take more than a day here
   budget_exceeded: "user", // a run cost as much as it may; its checkpoints are kept
   quota_exhausted: "user", // the key's tokens of this month are used up
   port_busy: "user", // the daemon's port belongs to another program

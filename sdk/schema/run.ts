@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { displayNameOrEmpty, nonNegativeInt, runTags, timestampMs } from "./common.ts";
-import { charge, spend } from "./cost.ts";
+import { charge, estimate, spend } from "./cost.ts";
 import { failure } from "./errors.ts";
 import { runSpec } from "./run-spec.ts";
 
@@ -86,6 +86,8 @@ export const runDetail = z.object({
   url: z.string(),
   /** Its containers, with what they cost. */
   charges: z.optional(z.array(charge)),
+  /** What was thought when it was launched. */
+  estimate: z.optional(estimate),
 });
 export type RunDetail = z.infer<typeof runDetail>;
 

@@ -96,7 +96,7 @@ function commandProblems(words: string[]): string[] {
 
 function settingProblems(path: string, entrypoint: EntrypointName, words: readonly string[]): string[] {
   const root = rootOf(ENTRYPOINTS[entrypoint].schema);
-  const own = new Set(["--json", "--help", "--dry-run", "--to", "--wandb-secret"]);
+  const own = new Set(["--json", "--help", "--dry-run", "--to", "--wandb-secret", "--force"]);
   const flags = words.flatMap((word) => /^--[a-z][^=\s`]*/.exec(word) ?? []).filter((flag) => !own.has(flag));
   return flags
     .filter((flag) => targetOf(flag.replace(/^--(no-)?/, ""), root).shape === undefined)

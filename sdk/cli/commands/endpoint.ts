@@ -46,6 +46,7 @@ function launch(context: CliContext): Command {
     name?: string;
     public?: boolean;
     recreate?: boolean;
+    force?: boolean;
     wait: boolean;
     json?: boolean;
   }
@@ -63,9 +64,13 @@ function launch(context: CliContext): Command {
     .option("--name <name>", "name to chat with (default: derived from model and checkpoint)")
     .option("--public", "let anyone chat, without a key")
     .option("--recreate", "replace or restart an endpoint of this name")
+    .option("--force", "although its memory will most likely not be enough")
     .option("--no-wait", "return before the weights are loaded");
   return withScalingOptions(withHardwareOptions(command)).action(
-    async (model: string, { wait, json, checkpoint, name, public: isPublic, recreate, ...rest }: Options) => {
+    async (
+      model: string,
+      { wait, json, checkpoint, name, public: isPublic, recreate, force, ...rest }: Options,
+    ) => {
       const { signal } = context;
       const scaling = scalingFrom(rest);
       const hardware = hardwareFrom(rest);
@@ -75,6 +80,7 @@ function launch(context: CliContext): Command {
         ...(name !== undefined && { name }),
         ...(isPublic !== undefined && { public: isPublic }),
         ...(recreate !== undefined && { recreate }),
+        ...(force !== undefined && { force }),
         ...(hardware !== undefined && { hardware }),
         ...(maxLifetimeMs !== undefined && { maxLifetimeMs }),
         ...(scaling !== undefined && { scaling }),

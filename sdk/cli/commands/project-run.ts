@@ -1,7 +1,9 @@
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Finding } from "../../config/project-folder/finding.ts";
 import type { ProjectRun, ResolvedProject } from "../../config/project-folder/resolve-project.ts";
 import type { Run } from "../../run.ts";
+import { estimateText } from "../../schema/estimate-text.ts";
 import { nearestName } from "../../schema/nearest-name.ts";
 import { SpotterError } from "../../schema/errors.ts";
 import { type CliContext, print, printJson } from "../context.ts";
@@ -21,6 +23,7 @@ interface Options extends TrackerOptions {
   allowPython?: boolean;
   watch?: boolean;
   write: boolean;
+  force?: boolean;
   json?: boolean;
 }
 
@@ -46,6 +49,7 @@ export function withProjectRun(command: Command, context: CliContext): Command {
       .option("--dry-run", "print what would run, and whence each value comes; writes and starts nothing")
       .option("--secret <name...>", "stored secrets that rewards and tools may read")
       .option("--allow-python", "run rewards.py and tools.py, which reach your files and network")
+      .option("--force", "launch what will most likely not fit, or takes more than a day")
       .option("--watch", "follow the run until it ends")
       .option("--no-write", "do not write the project_id into config.yml")
       .option("--json", "print JSON")
@@ -102,8 +106,10 @@ async function dryRun(context: CliContext, resolved: ResolvedProject, options: O
   if (options.json) printJson(context, isList ? results : (results[0] ?? nothing));
   else {
     const { planLines } = await import("../render/plan.ts");
-    for (const { spec, provenance } of results) {
+    const { dryRunEstimateText } = await import("../../config/project-folder/dry-run-estimate.ts");
+    for (const { spec, provenance, estimate } of results) {
       for (const line of planLines(spec, provenance, context.colors)) print(context, line);
+      if (estimate) print(context, dryRunEstimateText(estimate));
       print(context);
     }
     printFindings(context, results.length > 0 ? unique(results.flatMap((each) => each.findings)) : findings);
@@ -127,12 +133,15 @@ async function described(
       provenance: sourcesOf(plan.spec, plan.provenance),
       findings: [...findings, ...told],
       native: null,
+      estimate: undefined,
     };
   const { nativeSpec } = await import("../../config/project-folder/launch-project.ts");
   const { secret: secrets = [], allowPython } = options;
   const spec = await nativeSpec(project, run, { secrets, allowPython, trackers: trackersFrom(options) });
   const native = { engine: spec.engine, spec };
-  return { spec, provenance: sourcesOf(spec, plan.provenance), findings: [...findings], native };
+  const { dryRunEstimate } = await import("../../config/project-folder/dry-run-estimate.ts");
+  const estimate = dryRunEstimate(spec, resolve(project.folder, project.trainFile));
+  return { spec, provenance: sourcesOf(spec, plan.provenance), findings: [...findings], native, estimate };
 }
 
 async function launch(context: CliContext, resolved: ResolvedProject, options: Options): Promise<void> {
@@ -149,16 +158,18 @@ async function launch(context: CliContext, resolved: ResolvedProject, options: O
   const { launchProjectRun } = await import("../../config/project-folder/launch-project.ts");
   const { signal } = context;
   const { secret: secrets, allowPython } = options;
+  const { force = false } = options;
   const trackers = trackersFrom(options);
   const started: Run[] = [];
   const failures: { model: string; error: SpotterError }[] = [];
   for (const run of resolved.runs) {
     try {
-      const each = await launchProjectRun(project, run, { secrets, allowPython, trackers, signal });
+      const each = await launchProjectRun(project, run, { secrets, allowPython, trackers, force, signal });
       started.push(each);
       await describe(context, each, project.config.description);
       if (!options.json)
         print(context, `${each.id} trains ${run.model}: ${context.command(`run watch ${each.id}`)}`);
+      if (!options.json && each.estimate) print(context, estimateText(each.estimate));
     } catch (error) {
       context.signal.throwIfAborted();
       failures.push({ model: run.model, error: SpotterError.from(error) });

@@ -9,7 +9,7 @@ import { printFindings, printVerdict } from "./rl-findings.ts";
 import { printSettings } from "./rl-settings.ts";
 
 /** `--plain` and `--no-wide` change how upstream prints; ours is plain. */
-const OWN_FLAGS = new Set(["--json", "--plain", "--no-wide"]);
+const OWN_FLAGS = new Set(["--json", "--plain", "--no-wide", "--force"]);
 
 /** Runs `spotter rl …` and its siblings. Resolves when all is printed; what is wrong ends with exit code 2. */
 export async function runEntrypoint(
@@ -18,6 +18,7 @@ export async function runEntrypoint(
   args: readonly string[],
 ): Promise<void> {
   const isJson = args.includes("--json");
+  const force = args.includes("--force");
   const { wandbSecret, others } = grantedKey(args);
   const words = others.filter((word) => !OWN_FLAGS.has(word));
   if (words.some((word) => word === "--help" || word === "-h"))
@@ -29,7 +30,7 @@ export async function runEntrypoint(
   if (config === null) return refuse(context, resolution, isJson);
   if (isDryRun) return dryRun(context, name, { ...resolution, config }, isJson);
   const { launchEntrypoint } = await import("./rl-launch.ts");
-  await launchEntrypoint(context, name, { ...resolution, config }, { isJson, wandbSecret });
+  await launchEntrypoint(context, name, { ...resolution, config }, { isJson, wandbSecret, force });
 }
 
 /** `--wandb-secret NAME`, apart from the words that the schema reads. */

@@ -56,6 +56,13 @@ export function entrypointHelp(
     }),
     ...(isHere
       ? rowLines({
+          flag: "--force",
+          takes: "",
+          text: "launch what will most likely not fit, or takes more than a day",
+        })
+      : []),
+    ...(isHere
+      ? rowLines({
           flag: "--wandb-secret",
           takes: "NAME",
           text: "the stored secret with the key of W&B; without one [wandb] is kept with the run and told nobody",

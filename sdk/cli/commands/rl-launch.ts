@@ -5,6 +5,7 @@ import type { RlConfig, SftConfig } from "../../config/prime-rl/rules/configs.ts
 import type { InferenceConfig } from "../../config/prime-rl/rules/configs.ts";
 import type { Finding } from "../../config/prime-rl/types.ts";
 import type { Run } from "../../run.ts";
+import { estimateText } from "../../schema/estimate-text.ts";
 import { type CliContext, print, printJson } from "../context.ts";
 import { printable } from "../render/visible.ts";
 import { Told } from "../told.ts";
@@ -16,6 +17,8 @@ export interface LaunchFlags {
   isJson: boolean;
   /** The stored secret with the key of W&B, where one was granted. */
   wandbSecret?: string | undefined;
+  /** Although it will most likely not fit, or takes more than a day. */
+  force?: boolean;
 }
 
 /** Starts what a resolved configuration describes on the embedded engine, and follows it to its end. */
@@ -23,7 +26,7 @@ export async function launchEntrypoint(
   context: CliContext,
   name: EntrypointName,
   resolution: Resolved,
-  { isJson, wandbSecret }: LaunchFlags,
+  { isJson, wandbSecret, force = false }: LaunchFlags,
 ): Promise<void> {
   if (name === "inference") return serve(context, resolution, isJson);
   if (name !== "rl" && name !== "sft") return refuse(context, resolution, [partAlone(name)], isJson);
@@ -39,8 +42,9 @@ export async function launchEntrypoint(
   const { wandbTrackers } = await import("../../config/prime-rl/embedded/wandb-tracker.ts");
   const trackers = wandbTrackers(resolution.config as unknown as RlConfig | SftConfig, wandbSecret);
   const params = { ...plan.params, ...(trackers.length > 0 && { trackers }) };
-  const run = await new TrainConfig(params).launch({ signal: context.signal });
+  const run = await new TrainConfig(params).launch({ signal: context.signal, force });
   if (!isJson) print(context, `${run.id} trains ${run.record.model}: ${run.url}`);
+  if (!isJson && run.estimate) print(context, estimateText(run.estimate));
   try {
     await follow(context, run, plan, isJson);
   } catch (error) {

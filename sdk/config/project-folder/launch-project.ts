@@ -17,6 +17,8 @@ export interface LaunchOptions {
   allowPython?: boolean | undefined;
   /** Told the metrics. Default: nobody. */
   trackers?: TrackerParams[];
+  /** Although it will most likely not fit, or takes more than a day. Default false. */
+  force?: boolean;
   signal?: AbortSignal | undefined;
 }
 
@@ -28,12 +30,12 @@ export async function launchProjectRun(
   run: ProjectRun,
   options: LaunchOptions = {},
 ): Promise<Run> {
-  const { signal } = options;
+  const { signal, force = false } = options;
   const params = {
     ...trainParams(project, run.plan, options),
     ...(await startOf(project, run.model, signal)),
   };
-  return new TrainConfig(params).launch({ signal });
+  return new TrainConfig(params).launch({ signal, force });
 }
 
 /** What would be sent, without sending it. */

@@ -45,6 +45,17 @@ async function gym(refused?: string) {
 }
 
 describe("spotter run --dry-run", () => {
+  it("estimates time and memory on this machine, asking nobody", async () => {
+    const folder = projectFolder({ ...TYPESCRIPT, "config.yml": NANO });
+    const { json } = await dryRun(folder);
+    const { estimate } = json as { estimate: Record<string, number> };
+    expect(estimate["seconds"]).toBeGreaterThan(0);
+    expect(estimate["neededMiB"]).toBeGreaterThan(200);
+    expect(estimate["availableMiB"]).toBeGreaterThan(100);
+    const { out } = await runCli(["run", "-d", folder, "--dry-run"]);
+    expect(out).toMatch(/^Estimated on this machine: about \d+ min, and [\d,]+ of [\d,]+ MiB of memory\.$/m);
+  });
+
   it("shows the trackers that options name, and none without", async () => {
     const folder = projectFolder({ ...TYPESCRIPT, "config.yml": NANO });
     const { json } = await dryRun(folder, "--tensorboard", "/tmp/runs", "--wandb", "team/haiku");

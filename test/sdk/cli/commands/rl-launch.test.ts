@@ -39,7 +39,7 @@ describe("a run that spotter rl follows", () => {
     const trackersWith = async (...words: string[]) => {
       launch.mockClear();
       await runCli([...WORDS, ...words]);
-      return launch.mock.contexts[0]?.params.trackers;
+      return (launch.mock.contexts[0] as TrainConfig | undefined)?.params.trackers;
     };
     const wandb = ["--wandb.project", "haiku", "--wandb.entity", "team"];
     expect(await trackersWith(...wandb)).toBeUndefined();

@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { memoryMiB, modelConfig } from "../../../functions/local/machine.ts";
+
+const GIB = 2 ** 30;
+
+describe("this machine", () => {
+  it("has what its control group leaves it", () => {
+    expect(memoryMiB(16 * GIB, 2 * GIB)).toBe(2_048);
+    // No limit, as kernels say it.
+    for (const none of [0, 2 ** 63, 16 * GIB]) expect(memoryMiB(16 * GIB, none)).toBe(16_384);
+    expect(memoryMiB()).toBeGreaterThan(100);
+  });
+
+  it("reads the config.json of a folder, and nothing that is none", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "spotter-model-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    expect(await modelConfig(folder)).toBeUndefined();
+    writeFileSync(join(folder, "config.json"), '{"vocab_size": 5}');
+    expect(await modelConfig(folder)).toEqual({ vocab_size: 5 });
+    expect(await modelConfig("relative")).toBeUndefined();
+    writeFileSync(join(folder, "config.json"), "{");
+    expect(await modelConfig(folder)).toBeUndefined();
+  });
+});
