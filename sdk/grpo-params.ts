@@ -1,5 +1,18 @@
 import type { TrainerParams } from "./trainer-params.ts";
 
+export interface CriticParams {
+  /** What a reward is worth a token earlier. Default 1. */
+  gamma?: number;
+  /** From 1, what came in the end, to 0, what the critic expects a token later. Default 0.95. */
+  lambda?: number;
+  /** Of the critic's head. Default 3e-3. */
+  learningRate?: number;
+  /** Updates of the critic a step. Default 8. */
+  updates?: number;
+  /** A value moves no further than this in a step. Default 0.5. */
+  clip?: number;
+}
+
 /** Settings of `recipes.grpo`. docs/algorithms.md has each term with its formula and paper. */
 export interface GrpoParams extends TrainerParams {
   /** Default 16. */
@@ -31,9 +44,11 @@ export interface GrpoParams extends TrainerParams {
   /**
    * How much better an answer was than expected. `grpo`: than the group's mean. `rloo`: than the mean of the others in
    * the group. `reinforce`: than the mean of the step, so that one answer a prompt is enough. `max_rl`: than the group's
-   * mean, in units of it. Default "grpo".
+   * mean, in units of it. `gae`: than a critic expected, token by token; `recipes.ppo` is that. Default "grpo".
    */
-  advantage?: "grpo" | "rloo" | "reinforce" | "max_rl";
+  advantage?: "grpo" | "rloo" | "reinforce" | "max_rl" | "gae";
+  /** Of gae. */
+  critic?: CriticParams;
   /** Of grpo and reinforce: divide advantages by the standard deviation of the group, or of the step. Default true. */
   normalizeStd?: boolean;
   /** Advantages times this. Default 1. */

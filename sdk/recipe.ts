@@ -9,7 +9,7 @@ import { sftAlgorithm } from "./schema/sft-algorithm.ts";
 import { trainerSpec } from "./schema/trainer-spec.ts";
 import { parseRecipe, type TrainerParams } from "./trainer-params.ts";
 
-/** How to train: what `recipes.grpo`, `recipes.sft` and `recipes.distill` make. Plain data, checked. */
+/** How to train: what `recipes.grpo`, `recipes.ppo`, `recipes.sft` and `recipes.distill` make. Plain data, checked. */
 export interface Recipe {
   readonly kind: "rl" | "sft" | "distill";
   readonly algorithm: RunSpecInput["algorithm"];
@@ -37,6 +37,9 @@ export interface SftParams extends TrainerParams {
    */
   packTokens?: number;
 }
+
+/** Settings of `recipes.ppo`: those of grpo, but for 128 prompts a step and one answer to each by default. */
+export type PpoParams = Omit<GrpoParams, "advantage">;
 
 /** As `recipes.grpo` samples, with what a distillation learns. */
 export interface DistillParams
@@ -77,6 +80,18 @@ export const recipes = {
     const rollout = pick(flat, rolloutSpec.shape);
     refuseFaults(grpoFaults(algorithm, rollout));
     return { kind: "rl", algorithm, rollout, ...sharedOf(flat) };
+  },
+
+  /**
+   * Proximal policy optimisation (arXiv:1707.06347): as `recipes.grpo`, with a critic that says token by token how much
+   * better an answer was than expected (arXiv:1506.02438), so that one answer a prompt is enough.
+   *
+   * @example
+   * recipes.ppo({ steps: 60, promptsPerStep: 128, critic: { learningRate: 1e-2 } });
+   */
+  ppo(params: PpoParams): Recipe {
+    const withCritic = { samplesPerPrompt: 1, promptsPerStep: 128, ...params, advantage: "gae" as const };
+    return recipes.grpo(withCritic);
   },
 
   /**

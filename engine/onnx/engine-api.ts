@@ -92,6 +92,9 @@ export interface TrainSequence {
   samplerLogprobs?: number[];
   /** Log-probabilities under the reference model; required when klCoef > 0. */
   refLogprobs?: number[];
+  /** For a critic to learn: what came of each token, and what it had expected before it. */
+  returns?: number[];
+  values?: number[];
 }
 
 export interface TrainBatch {
@@ -150,6 +153,8 @@ export interface TrainStepResult {
   /** Share of tokens that were clipped or left out. */
   clipFraction: number;
   tokens: number;
+  /** Of a critic: the loss before its updates. */
+  valueLoss?: number;
   /** Learnt log-probabilities, one array per sequence, in the order of its mask's ones. */
   logprobs: number[][];
 }
@@ -173,6 +178,15 @@ export type OptimizerSetup = {
   | { type: "sign_sgd" }
 );
 
+/** How a critic learns; see `train/critic.ts`. */
+export interface CriticSetup {
+  learningRate: number;
+  /** Of its head, a step. */
+  updates: number;
+  /** A value moves no further than this in a step. */
+  clip: number;
+}
+
 export interface TrainerSetup {
   /** Absent: every parameter is trained. */
   lora?: LoraSetup;
@@ -181,6 +195,8 @@ export interface TrainerSetup {
   reference: boolean;
   /** What batches will ask for, so that its graph is made beforehand; others are made when they come. */
   objective?: ObjectiveShape;
+  /** Keep a critic, which learns from sequences that have `returns`. */
+  critic?: CriticSetup;
   /** Seeds the adapter's initial weights. */
   seed: number;
 }
@@ -214,6 +230,9 @@ export interface GenerateOptions {
   signal?: AbortSignal;
 }
 
+/** Whose scores: those of a trainer's reference and critic need it to have one. */
+export type Scored = "policy" | "reference" | "critic";
+
 export interface EngineApi {
   /**
    * Continues a prompt. Aborting frees its slot before the next decode step and rejects with
@@ -221,8 +240,11 @@ export interface EngineApi {
    * two tokens when a training step is asked for meanwhile.
    */
   generate(request: GenerateRequest, options?: GenerateOptions): Promise<GenerateResult>;
-  /** Log-probability of each token of each sequence given those before it (index 0 is 0). */
-  score(sequences: number[][], which: "policy" | "reference", temperature: number): Promise<number[][]>;
+  /**
+   * Log-probability of each token of each sequence given those before it (index 0 is 0); of the critic, what it expects
+   * before each token.
+   */
+  score(sequences: number[][], which: Scored, temperature: number): Promise<number[][]>;
   trainStep(batch: TrainBatch): Promise<TrainStepResult>;
   /** Writes a folder that can be served: full weights, or a PEFT adapter when training LoRA. */
   saveModel(dir: string): Promise<void>;

@@ -6,6 +6,7 @@ import type {
   GenerateOptions,
   GenerateRequest,
   GenerateResult,
+  Scored,
   TokenChunk,
   TrainStepResult,
 } from "./engine-api.ts";
@@ -78,7 +79,7 @@ export class EngineClient implements EngineApi {
 
   async score(
     sequences: number[][],
-    which: "policy" | "reference",
+    which: Scored,
     temperature: number,
   ): Promise<number[][]> {
     return (await this.call({ method: "score", sequences, which, temperature })) as number[][];

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { SpotterError } from "../../sdk/schema/errors.ts";
-import type { EngineSetup, GenerateRequest, TrainBatch, TrainStepResult } from "./engine-api.ts";
+import type { EngineSetup, GenerateRequest, Scored, TrainBatch, TrainStepResult } from "./engine-api.ts";
 import { InferSession } from "./models/infer-session.ts";
 import { Policy } from "./models/policy.ts";
 import { Constraints } from "./sample/constraint/constraints.ts";
@@ -95,10 +95,10 @@ export class EngineHost {
     };
   }
 
-  score(sequences: number[][], which: "policy" | "reference", temperature: number): Promise<number[][]> {
+  score(sequences: number[][], which: Scored, temperature: number): Promise<number[][]> {
     return this.#inTurn(async () => {
       if (this.#training !== undefined) return this.#training.trainer.score(sequences, which, temperature);
-      if (which === "reference") throw notTraining("has no reference model");
+      if (which !== "policy") throw notTraining(`has no ${which}`);
       this.#scorer ??= loadPolicy(this.#setup).then((policy) => new Scorer(policy, this.#params));
       return (await this.#scorer).score(sequences, temperature);
     });

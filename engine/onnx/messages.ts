@@ -9,6 +9,7 @@ import type {
   EngineSetup,
   GenerateRequest,
   GenerateResult,
+  Scored,
   TokenChunk,
   TrainBatch,
   TrainStepResult,
@@ -18,7 +19,7 @@ export type Call =
   | { method: "start"; setup: EngineSetup }
   /** `stream`: report tokens as they come, not only at the end. */
   | { method: "generate"; request: GenerateRequest; stream: boolean }
-  | { method: "score"; sequences: number[][]; which: "policy" | "reference"; temperature: number }
+  | { method: "score"; sequences: number[][]; which: Scored; temperature: number }
   | { method: "trainStep"; batch: TrainBatch }
   | { method: "saveModel" | "saveTrainerState" | "loadTrainerState"; dir: string }
   | { method: "close" };

@@ -5,6 +5,7 @@ import type { Rollout } from "../../sdk/schema/rollout.ts";
 import type { JobClient } from "../agent.ts";
 import type { EngineApi, TrainSequence, TrainStepResult } from "../onnx/engine-api.ts";
 import { advantagesOf } from "./advantages/index.ts";
+import { criticise } from "./critic-step.ts";
 import { writtenTokens } from "./episode.ts";
 import { inGroups, type Played } from "./play-step.ts";
 import { policyObjective } from "./policy-objective.ts";
@@ -52,6 +53,8 @@ interface Learnt {
   advantage: number;
   /** Log-probabilities under the reference, a list a branch, where they are known already. */
   references?: number[][] | undefined;
+  /** What is learnt of it, where that is no one advantage for all tokens. */
+  sequences?: TrainSequence[];
 }
 
 /** What is left of a step of policy gradients once its answers are judged: compare them, and learn once. */
@@ -67,19 +70,22 @@ export async function learnStep(params: RlStepParams, played: Played): Promise<R
   const advantages = advantagesOf(spec.algorithm, inGroups(rewards, spec.rollout.samplesPerPrompt)).map(
     (advantage, index) => (isDropped(spec.algorithm, samples[index]) ? undefined : advantage),
   );
-  const learnt = samples.flatMap((sample, index): Learnt[] => {
+  const compared = samples.flatMap((sample, index): Learnt[] => {
     const advantage = advantages[index];
     return advantage === undefined ? [] : [{ sample, advantage, references: references?.[index] }];
   });
+  const { learnt, metrics: criticMetrics } = await withCritic(params, compared);
+  const learntBy = new Map(learnt.map((each) => [each.sample, each.advantage]));
   const trained = await learn(params, learnt, samples.length);
   return {
     verdicts: counted,
     rollouts: samples.map((sample, index) =>
-      rolloutOf(step, sample, verdicts[index] ?? { scores: {}, errors: {} }, advantages[index]),
+      rolloutOf(step, sample, verdicts[index] ?? { scores: {}, errors: {} }, learntBy.get(sample)),
     ),
     metrics: {
       ...rewardMetrics(verdicts),
       ...(trained === undefined ? {} : trainMetrics(trained, learnt)),
+      ...criticMetrics,
       groups_used: new Set(learnt.map(({ sample }) => sample.request.group)).size,
       completion_tokens: samples.reduce((sum, sample) => sum + writtenTokens(sample), 0),
       ...conversationMetrics(spec, samples),
@@ -127,6 +133,17 @@ function isDropped({ dropTruncated }: GrpoAlgorithm, sample: Sample | undefined)
   return dropTruncated && (sample?.finishReason === "length" || sample?.truncated === true);
 }
 
+/** With a critic, what was a reward until now becomes advantages of tokens. */
+async function withCritic(
+  { spec: { algorithm }, engine }: RlStepParams,
+  compared: readonly Learnt[],
+): Promise<{ learnt: readonly Learnt[]; metrics: Record<string, number> }> {
+  if (algorithm.advantage !== "gae" || compared.length === 0) return { learnt: compared, metrics: {} };
+  const judged = compared.map(({ sample, advantage }) => ({ sample, reward: advantage }));
+  const { criticised, metrics } = await criticise(engine, algorithm, judged);
+  return { learnt: criticised.map((each, index) => ({ ...compared[index], ...each })), metrics };
+}
+
 /** Nothing to learn (every group flat or without verdicts) is no step at all: the weights stay. */
 async function learn(
   { spec, engine, learningRate }: RlStepParams,
@@ -134,10 +151,10 @@ async function learn(
   samples: number,
 ): Promise<TrainStepResult | undefined> {
   if (learnt.length === 0) return undefined;
-  const sequences: TrainSequence[] = learnt.flatMap(({ sample, advantage, references }) =>
-    sequencesOf(sample, advantage).map((sequence, branch) => ({
+  const sequences: TrainSequence[] = learnt.flatMap((each) =>
+    (each.sequences ?? sequencesOf(each.sample, each.advantage)).map((sequence, branch) => ({
       ...sequence,
-      ...(references && { refLogprobs: references[branch] }),
+      ...(each.references && { refLogprobs: each.references[branch] }),
     })),
   );
   const { temperature, maxTokens } = spec.rollout;
@@ -212,6 +229,7 @@ function trainMetrics(trained: TrainStepResult, learnt: readonly Learnt[]): Reco
     entropy: trained.entropy,
     clip_fraction: trained.clipFraction,
     grad_norm: trained.gradNorm,
+    ...(trained.valueLoss === undefined ? {} : { value_loss: trained.valueLoss }),
     logprob_drift: drift,
   };
 }

@@ -7,6 +7,7 @@ import type { JobClient } from "../agent.ts";
 import type { ContainerContext } from "../agent/container.ts";
 import type { EngineApi, EngineSetup, OptimizerSetup, TrainerSetup } from "../onnx/engine-api.ts";
 import type { TextModel } from "../onnx/text/text-model.ts";
+import { criticSetup } from "./critic-step.ts";
 import { createBatches, type Batches } from "./batches.ts";
 import { openTeacher } from "./distill-teacher.ts";
 import { trainLoop } from "./loop.ts";
@@ -150,6 +151,7 @@ function trainerSetup(spec: RunSpec): TrainerSetup {
       ? { lora: { rank: adapter.rank, alpha: adapter.alpha ?? 2 * adapter.rank, targets: adapter.targets } }
       : {}),
     optimizer: optimizerSetup(trainer),
+    ...(algorithm.kind === "grpo" && algorithm.advantage === "gae" ? { critic: criticSetup(algorithm) } : {}),
     ...(algorithm.kind === "grpo" ? objectiveSetup(algorithm) : { reference: false }),
     seed: spec.seed,
   };

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { countUpTo, nonNegativeInt } from "./common.ts";
+import { criticSpec } from "./critic.ts";
 
 /** Of a step. */
 const MAX_SAMPLES = 65_536;
@@ -27,10 +28,16 @@ export const grpoAlgorithm = z.strictObject({
   /**
    * How much better an answer was than expected. `grpo`: than the group's mean (arXiv:2402.03300). `rloo`: than the
    * mean of the others in the group (arXiv:2402.14740). `reinforce`: than the mean of the step (arXiv:2501.03262).
-   * `max_rl`: than the group's mean, in units of it (arXiv:2602.02710).
+   * `max_rl`: than the group's mean, in units of it (arXiv:2602.02710). `gae`: than a critic expected, token by token
+   * (arXiv:1506.02438).
    */
-  advantage: z._default(z.enum(["grpo", "rloo", "reinforce", "max_rl"]), "grpo"),
-  /** Of `grpo` and `reinforce`: divide by the standard deviation of the group, or of the step. */
+  advantage: z._default(z.enum(["grpo", "rloo", "reinforce", "max_rl", "gae"]), "grpo"),
+  /** Of `gae`. */
+  critic: z.optional(criticSpec),
+  /**
+   * Of `grpo` and `reinforce`: divide by the standard deviation of the group, or of the step; of `gae`: mean 0 and
+   * deviation 1 over all tokens of the step.
+   */
   normalizeStd: z._default(z.boolean(), true),
   /** Advantages times this; matters beside terms that have no advantage. */
   advantageScale: z._default(z.number().check(z.gte(0), z.lte(1e6)), 1),
@@ -84,16 +91,21 @@ export type GrpoAlgorithm = z.infer<typeof grpoAlgorithm>;
 
 /** What of an algorithm and the rollouts it learns from does not go together, where in the run spec, and why. */
 export function grpoFaults(
-  { advantage, loss, ratio, overlongTokens, maxExtraPrompts }: GrpoAlgorithm,
+  { advantage, critic, loss, ratio, overlongTokens, maxExtraPrompts }: GrpoAlgorithm,
   rollout: { promptsPerStep: number; samplesPerPrompt: number; maxTurns: number; maxTokens: number },
 ): { path: string[]; message: string }[] {
   const samplesOf = (prompts: number) => prompts * rollout.samplesPerPrompt;
   const isGroup = rollout.samplesPerPrompt > 1;
   const faults: [applies: boolean, path: string[], message: string][] = [
     [
-      !isGroup && advantage !== "reinforce",
+      !isGroup && advantage !== "reinforce" && advantage !== "gae",
       ["rollout", "samplesPerPrompt"],
       `must be at least 2 for ${advantage}: a group of one has no advantage; reinforce compares with the whole step`,
+    ],
+    [
+      critic !== undefined && advantage !== "gae",
+      ["algorithm", "critic"],
+      `goes with advantage gae; ${advantage} has none`,
     ],
     [
       advantage === "reinforce" && rollout.promptsPerStep * rollout.samplesPerPrompt === 1,

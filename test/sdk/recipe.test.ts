@@ -124,6 +124,20 @@ describe("recipes.grpo", () => {
   });
 });
 
+describe("recipes.ppo", () => {
+  it("is grpo with a critic, and one answer to each of many prompts", () => {
+    expect(recipes.ppo({ steps: 3, critic: { lambda: 0.9 } })).toMatchObject({
+      kind: "rl",
+      algorithm: { kind: "grpo", advantage: "gae", critic: { lambda: 0.9, gamma: 1, clip: 0.5 } },
+      rollout: { promptsPerStep: 128, samplesPerPrompt: 1 },
+    });
+    expect(recipes.ppo({ steps: 3, samplesPerPrompt: 4 }).rollout).toMatchObject({ samplesPerPrompt: 4 });
+    expect(() => recipes.grpo({ steps: 3, critic: {} })).toThrow(
+      expect.objectContaining({ message: expect.stringContaining("critic") as string }),
+    );
+  });
+});
+
 describe("recipes.sft", () => {
   it("knows its own options only", () => {
     expect(recipes.sft({ steps: 2, batchSize: 4 })).toMatchObject({

@@ -17,6 +17,8 @@ export interface TrainGraphParams {
   trainable?: ParameterSet;
   /** Terms of what is trained on. Default: {@link PLAIN}. */
   objective?: ObjectiveShape;
+  /** Give the last hidden states [M, D] of the selected rows, `also` or `only`: then no token is scored. */
+  hidden?: "also" | "only";
   /** Rows hold several sequences each, which do not see each other. Default: false. */
   packed?: boolean;
   /** Also give the logits of the selected rows. Default: false. */
@@ -41,7 +43,7 @@ export function gradientName(parameter: string): string {
  * - with `trainable`, the inputs of {@link objectiveInputs}.
  * - all weights under their own names.
  *
- * Outputs: `logprob` and `entropy` [M, 1]; `logits` [M, V] on request; per trainable parameter its gradient
+ * Outputs: `logprob` and `entropy` [M, 1]; `logits` [M, V] and `hidden` [M, D] on request; per trainable parameter its gradient
  * under {@link gradientName}.
  */
 export function trainGraph(policy: Policy, params: TrainGraphParams): Graph {
@@ -60,6 +62,8 @@ export function trainGraph(policy: Policy, params: TrainGraphParams): Graph {
     select: (values) => diff.selectRows(tape, values, rows),
   });
   const hidden = finalNorm(tape, config, weights, x);
+  if (params.hidden !== undefined) graph.output("hidden", hidden);
+  if (params.hidden === "only") return graph;
   const head = headWeight(config, weights);
   const likelihood = diff.logLikelihood(tape, { hidden, head, targets, inverseTemperature });
   graph.output("logprob", likelihood.logprob);
@@ -106,7 +110,7 @@ function causalAttention(tape: Tape, policy: Policy, { maxPositions, packed = fa
       : ops.concat(
           graph,
           Array.from({ length: group }, () => single),
-          -2,
+          packed ? 2 : 0,
           `${group}*S`,
         );
 

@@ -7,6 +7,8 @@ import { trainGraph } from "../models/train-graph.ts";
 export interface ObjectiveSessionsParams extends SessionParams {
   maxPositions: number;
   trainable: ParameterSet;
+  /** Give the hidden states as well. */
+  hidden?: "also";
 }
 
 /** One session for each shape of objective that is asked for, made the first time. */

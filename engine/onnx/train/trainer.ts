@@ -1,10 +1,12 @@
 import type { Tensor } from "onnxruntime-node";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
-import type { TrainBatch, TrainerSetup, TrainStepResult } from "../engine-api.ts";
+import type { Scored, TrainBatch, TrainerSetup, TrainStepResult } from "../engine-api.ts";
 import type { SessionParams, Tensors } from "../graph/session.ts";
 import { ParameterSet } from "../models/parameter-set.ts";
 import type { Policy } from "../models/policy.ts";
 import { gradientName } from "../models/train-graph.ts";
+import { Critic } from "./critic.ts";
+import { CriticRows } from "./critic-rows.ts";
 import { elementOf, microBatchFeeds } from "./feeds.ts";
 import { randomAdapter } from "./init.ts";
 import { LossMetrics } from "./loss-metrics.ts";
@@ -16,7 +18,7 @@ import { createOptimizer } from "./optimizers/index.ts";
 import type { Optimizer } from "./optimizers/optimizer.ts";
 import { packedBatches } from "./packing.ts";
 import { Scorer } from "./scorer.ts";
-import { loadTrainerState, saveTrainerState } from "./trainer-state.ts";
+import { loadTrainerState, saveTrainerState, type TrainerState } from "./trainer-state.ts";
 
 /** Logits of one pass, of which there are a handful of copies: 256 MB each. */
 const MAX_LOGITS = 2 ** 26;
@@ -44,6 +46,7 @@ export class Trainer {
   readonly #optimizer: Optimizer;
   readonly #sessions: ObjectiveSessions;
   readonly #scorer: Scorer;
+  readonly #critic: Critic | undefined;
   readonly #reference: ParameterSet | undefined;
   readonly #gradients: ParameterSet;
   /** Gradients of a further micro-batch before they are added; made when first needed. */
@@ -58,7 +61,12 @@ export class Trainer {
     this.#reference = setup.reference ? this.trainable.clone() : undefined;
     this.#gradients = new ParameterSet([...this.trainable]);
     const session = { ...params, maxPositions: this.maxPositions };
-    this.#sessions = new ObjectiveSessions(policy, { ...session, trainable: this.trainable });
+    this.#critic = setup.critic && new Critic(policy, setup.critic, session);
+    this.#sessions = new ObjectiveSessions(policy, {
+      ...session,
+      trainable: this.trainable,
+      ...(this.#critic && { hidden: "also" }),
+    });
     this.#scorer = new Scorer(policy, session);
   }
 
@@ -89,27 +97,30 @@ export class Trainer {
       ids,
       wanted: mask.map((learnt) => learnt !== 0),
     }));
+    const seen = new CriticRows();
     let first = true;
     for (const part of this.#parts(batch, sequences)) {
       const outputs = await this.#pass(batch, part, by, first);
       first = false;
+      if (this.#critic !== undefined) seen.add(batch, part, outputs.hidden);
       const column = (name: string): number[] => part.places.map((_, row) => elementOf(outputs, name, row));
       const learnt = column("logprob");
       metrics.add(part, learnt, column("entropy"));
       for (const [row, place] of part.places.entries()) logprobs[place.sequence]?.push(learnt[row] ?? NaN);
     }
     const gradNorm = first ? 0 : await this.#optimizer.update(this.#gradients, batch.learningRate);
-    return { ...metrics.result(), gradNorm, logprobs };
+    const valueLoss = await this.#critic?.learn(seen.batch());
+    return { ...metrics.result(), gradNorm, logprobs, ...(valueLoss !== undefined && { valueLoss }) };
   }
 
   /**
-   * Log-probability of each token given those before it, 0 for the first.
+   * Log-probability of each token given those before it, 0 for the first; of the critic, its value before each.
    *
-   * @throws SpotterError `invalid_input` for the reference of a trainer that keeps none.
+   * @throws SpotterError `invalid_input` for the reference or the critic of a trainer that keeps none.
    */
   async score(
     sequences: readonly (readonly number[])[],
-    which: "policy" | "reference",
+    which: Scored,
     temperature: number,
   ): Promise<number[][]> {
     if (which === "reference" && this.#reference === undefined) {
@@ -118,23 +129,35 @@ export class Trainer {
         hint: "Set reference: true in the trainer's setup.",
       });
     }
+    if (which === "critic") {
+      if (this.#critic !== undefined) return this.#critic.values(sequences);
+      throw new SpotterError("invalid_input", "This trainer keeps no critic.", {
+        where: "critic",
+        hint: "Set critic in the trainer's setup.",
+      });
+    }
     return this.#scorer.score(sequences, temperature, which === "reference" ? this.#reference : undefined);
   }
 
   /** Writes optimizer moments, step counter and the reference; weights are saved with the policy. */
   async saveState(dir: string): Promise<void> {
-    await saveTrainerState(dir, { optimizer: this.#optimizer, reference: this.#reference });
+    await saveTrainerState(dir, this.#state());
   }
 
   /** Goes on from {@link saveState}; @throws SpotterError `model_corrupt` where it is of another training. */
   async loadState(dir: string): Promise<void> {
-    await loadTrainerState(dir, { optimizer: this.#optimizer, reference: this.#reference });
+    await loadTrainerState(dir, this.#state());
+  }
+
+  #state(): TrainerState {
+    return { optimizer: this.#optimizer, reference: this.#reference, critic: this.#critic };
   }
 
   async close(): Promise<void> {
     await this.#sessions.close();
     await this.#scorer.close();
     await this.#optimizer.close();
+    await this.#critic?.close();
   }
 
   #check(batch: TrainBatch): void {
@@ -157,6 +180,7 @@ export class Trainer {
     if (!first) this.#further ??= new ParameterSet([...this.trainable]);
     const target = first ? this.#gradients : (this.#further ?? this.#gradients);
     const fetches: Record<string, Tensor | null> = { logprob: null, entropy: null };
+    if (this.#critic !== undefined) fetches["hidden"] = null;
     for (const { name, tensor } of target) fetches[gradientName(name)] = tensor;
     const feeds = {
       ...this.policy.feeds(),

@@ -1,4 +1,5 @@
 import type { GrpoAlgorithm } from "../../../sdk/schema/grpo-algorithm.ts";
+import { isKnown } from "../statistics.ts";
 import { groupAdvantages } from "./grpo.ts";
 import { relativeAdvantages } from "./max-rl.ts";
 import { leaveOneOut } from "./rloo.ts";
@@ -14,6 +15,7 @@ export function advantagesOf(
   groups: readonly Rewards[],
 ): (number | undefined)[] {
   const estimated = estimate(advantage, normalizeStd, groups);
+  if (advantage === "gae") return estimated;
   return estimated.map((value) => (value === undefined ? undefined : advantageScale * value));
 }
 
@@ -29,6 +31,9 @@ function estimate(
       return groups.flatMap(leaveOneOut);
     case "max_rl":
       return groups.flatMap(relativeAdvantages);
+    // What the critic expected comes off later, token by token; see critic-step.ts.
+    case "gae":
+      return groups.flat().map((reward) => (isKnown(reward) ? reward : undefined));
     // REINFORCE with the step's mean as baseline (Williams 1992; arXiv:2501.03262, eq. 8): the step is one group.
     case "reinforce":
       return groupAdvantages(groups.flat(), normalizeStd);

@@ -25,7 +25,7 @@ export const CONFIG_HELP: Readonly<Record<string, string>> = {
   algorithm: "How answers are learnt from. ppo with grpo works well for most tasks.",
   "algorithm.loss_fn": "ppo clips how far a step may go; importance_sampling does not.",
   "algorithm.adv_estimator":
-    "grpo: better than the group's mean. reinforce: than the step's. gae: than a value model expects, where there is one.",
+    "grpo: better than the group's mean. reinforce: than the step's. gae: than a critic expects, token by token.",
   "algorithm.kl_penalty_coef":
     "Pull towards where training began (default 0.01), or towards the teacher (default 1). Lower, as 0.001, explores more; higher, as 0.1, is steadier.",
   rollout: "How answers are sampled.",

@@ -22,12 +22,6 @@ const LIMITS: readonly Limit[] = [
     hint: "Try the project with --model spotter/nano, or take a model such as Qwen/Qwen3-4B-Instruct-2507.",
   },
   {
-    applies: (config) => config.dataset_type === "rl" && config.algorithm?.adv_estimator === "gae",
-    path: ["algorithm", "adv_estimator"],
-    message: "gae needs a value model, which the embedded engine does not train",
-    hint: "Write grpo, which takes the group's mean instead.",
-  },
-  {
     applies: (config) => isCompared(config) && config.data.group_size < 2 && estimatorOf(config) === "grpo",
     path: ["data", "group_size"],
     message: "is 1: a group of one has no advantage over itself",

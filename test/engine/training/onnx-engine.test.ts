@@ -39,6 +39,16 @@ const kinds: { what: string; kind: "full" | "lora"; spec: Partial<RunSpecInput> 
     },
   },
   {
+    what: "an adapter and a critic",
+    kind: "lora",
+    spec: {
+      rollout: { ...rollout, samplesPerPrompt: 1 },
+      adapter: lora,
+      algorithm: { kind: "grpo", advantage: "gae", critic: { updates: 2 } },
+      trainer: { ...trainer, optimizer: "sgd" },
+    },
+  },
+  {
     what: "sft",
     kind: "full",
     spec: { kind: "sft", rewards: undefined, algorithm: { kind: "sft", batchSize: 3 }, trainer },
@@ -96,6 +106,17 @@ describe("on the embedded engine", () => {
     const resume = fixture.checkpointOf(2);
     expect(await fixture.train(spec, { rows: texts, resume })).toBe(0);
     expect(saved(4)).toEqual(whole);
+  }, 30_000);
+
+  it("learns with a critic what each token was worth, and tells how well it was foretold", async () => {
+    const algorithm = { kind: "grpo", advantage: "gae" } as const;
+    const one = { ...rollout, samplesPerPrompt: 1 };
+    await fixture.train({ rollout: one, algorithm, trainer: { steps: 2, learningRate: 0.01 } }, { rows });
+    const [first] = fixture.metrics();
+    expect(first?.metrics.value_loss).toBeGreaterThan(0);
+    expect(first?.metrics.explained_variance).toBeLessThan(1);
+    expect(first?.metrics.grad_norm).toBeGreaterThan(0);
+    expect(first?.metrics.groups_used).toBe(3);
   }, 30_000);
 
   it("samples and learns the same log-probabilities", async () => {

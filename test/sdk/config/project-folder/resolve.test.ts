@@ -241,7 +241,7 @@ const REFUSED: [string, Record<string, string | undefined>, string[]][] = [
   [
     "gae",
     { ...TYPESCRIPT, "config.yml": `${BASE}algorithm: { adv_estimator: gae }\n` },
-    ["algorithm.adv_estimator"],
+    [],
   ],
   ["reinforce", { ...TYPESCRIPT, "config.yml": `${BASE}algorithm: { adv_estimator: reinforce }\n` }, []],
   [
