@@ -24,7 +24,7 @@ import {
   type JobToolCall,
 } from "../sdk/schema/job.ts";
 import type { RewardRow, Rollout, Verdict } from "../sdk/schema/rollout.ts";
-import { jobTeacherReply, type JobTeacherReply, type TeacherQuestion } from "../sdk/schema/teacher.ts";
+import { jobTeacherReply, type JobTeacherReply, type TeacherQuestion } from "../sdk/schema/job-teacher.ts";
 import { uploadCheckpoint, type CheckpointUpload } from "./agent/checkpoint.ts";
 import { createEventQueue } from "./agent/event-queue.ts";
 import { downloadFile } from "./agent/files.ts";

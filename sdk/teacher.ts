@@ -41,11 +41,6 @@ const params = z.strictObject({
   agentic: z.optional(z.boolean()),
 });
 
-/** What a `teacher` looks like, as far as can be told without the server. */
-export const teacherParam = z.union([text, z.looseObject({})], {
-  error: "must be a model, a checkpoint, an endpoint, a name, or { model | checkpoint | endpoint | url }",
-});
-
 /**
  * The teacher as it goes over the wire.
  *

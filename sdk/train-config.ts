@@ -16,7 +16,7 @@ import { refusePython } from "./python-params.ts";
 import { type Rewards, rewardsParam } from "./rewards-params.ts";
 import { Run } from "./run.ts";
 import type { TrackerParams } from "./trackers.ts";
-import { type Teacher, teacherParam } from "./teacher.ts";
+import type { Teacher } from "./teacher.ts";
 import type { PackedDataset } from "./upload.ts";
 
 export interface TrainConfigParams {
@@ -137,7 +137,9 @@ const configParams = z.strictObject({
     { kind: z.enum(["rl", "sft", "distill"]) },
     { error: "must come from recipes.grpo, recipes.sft or recipes.distill" },
   ),
-  teacher: z.optional(teacherParam),
+  teacher: z.optional(
+    z.union([text, z.looseObject({})], { error: "must be a model, a checkpoint or an endpoint" }),
+  ),
   rewards: z.optional(rewardsParam),
   tools: z.optional(toolsParam),
   allowPython: z.optional(z.boolean()),

@@ -1,6 +1,6 @@
 import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import type { ChatMessage, Rollout } from "../../sdk/schema/rollout.ts";
-import type { TeacherTokens } from "../../sdk/schema/teacher.ts";
+import type { TeacherTokens } from "../../sdk/schema/job-teacher.ts";
 import type { TrainSequence, TrainStepResult } from "../onnx/engine-api.ts";
 import { assistantMessage } from "../reward-row.ts";
 import type { DistillStepParams } from "./distill-step.ts";

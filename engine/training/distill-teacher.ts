@@ -1,6 +1,6 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
-import type { TeacherQuestion, TeacherTokens } from "../../sdk/schema/teacher.ts";
+import type { TeacherQuestion, TeacherTokens } from "../../sdk/schema/job-teacher.ts";
 import type { JobClient } from "../agent.ts";
 import type { ContainerLog } from "../agent/log.ts";
 import { realPace, type Pace } from "../agent/pace.ts";

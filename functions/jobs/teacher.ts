@@ -1,10 +1,14 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
-import { jobTeacher, jobTeacherReply } from "../../sdk/schema/teacher.ts";
+import { jobTeacher, jobTeacherReply } from "../../sdk/schema/job-teacher.ts";
 import type { Control } from "../control.ts";
 import { route, type Route } from "../http/route.ts";
 import { getRunSpec } from "../runs/records.ts";
 import { askTeacher, type TeacherTarget } from "../teachers/ask.ts";
 import { liveJob, type JobRecord } from "./records.ts";
+
+/** A function has a minute; a daemon waits for small machines, and answers before the container gives up on it. */
+const SHORT_MS = 50_000;
+const LONG_MS = 280_000;
 
 export function teacherRoutes(control: Control): Route[] {
   return [
@@ -21,6 +25,7 @@ export function teacherRoutes(control: Control): Route[] {
         return askTeacher(target, body.question, {
           signal: c.req.raw.signal,
           redact: (text) => control.secrets.redact(text),
+          timeoutMs: control.shared === undefined ? LONG_MS : SHORT_MS,
         });
       },
     }),

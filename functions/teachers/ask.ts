@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { SpotterError } from "../../sdk/schema/errors.ts";
-import type { JobTeacherReply, TeacherQuestion } from "../../sdk/schema/teacher.ts";
+import type { JobTeacherReply, TeacherQuestion } from "../../sdk/schema/job-teacher.ts";
 import { completionOf, tokensOf } from "./question.ts";
 
 /** Where a teacher is asked, and as whom. */
@@ -16,8 +16,7 @@ export interface AskParams {
   signal: AbortSignal;
   /** Takes secrets out of what a server said. */
   redact: (text: string) => string;
-  /** Default 100 s: what is in front of a control plane gives up on answers after two minutes. */
-  timeoutMs?: number;
+  timeoutMs: number;
 }
 
 /** It may do later what it does not do now. */
@@ -32,7 +31,7 @@ const MAX_WORDS = 500;
 export async function askTeacher(
   { baseUrl, model, authorization }: TeacherTarget,
   question: TeacherQuestion,
-  { signal, redact, timeoutMs = 100_000 }: AskParams,
+  { signal, redact, timeoutMs }: AskParams,
 ): Promise<JobTeacherReply> {
   const limit = AbortSignal.timeout(timeoutMs);
   try {

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { SpotterError } from "../../sdk/schema/errors.ts";
-import type { TeacherQuestion, TeacherTokens } from "../../sdk/schema/teacher.ts";
+import type { TeacherQuestion, TeacherTokens } from "../../sdk/schema/job-teacher.ts";
 
 /** What a teacher that holds a token for impossible says instead: JSON has no infinity. */
 const IMPOSSIBLE = -10_000;

@@ -16,7 +16,7 @@ import { runEvals } from "./run-eval.ts";
 import { trackers } from "./tracker.ts";
 import { sftAlgorithm } from "./sft-algorithm.ts";
 import { MAX_SEQUENCES, trainerConflicts, trainerSpec } from "./trainer-spec.ts";
-import { distillAlgorithm, teacherSpec } from "./teacher.ts";
+import { distillAlgorithm, teacherFaults, teacherSpec } from "./teacher.ts";
 
 /** Where on a hub rows came from: the revision is pinned to a commit. */
 export const datasetSource = z.strictObject({
@@ -275,33 +275,10 @@ export const runSpec = z
       path: ["algorithm", "kind"],
       message: 'must be "sft" for kind sft, "distill" for kind distill and "grpo" for kind rl',
     }),
-    z.refine(({ kind, teacher }) => (kind === "distill") === (teacher !== undefined), {
-      path: ["teacher"],
-      error: ({ input }) =>
-        (input as { kind: string }).kind === "distill"
-          ? "missing; a distillation needs one"
-          : "has nothing to do in a run of this kind; make it one of kind distill",
+    z.check(({ value, issues }) => {
+      for (const { path, message } of teacherFaults(value))
+        issues.push({ code: "custom", input: value, path, message });
     }),
-    z.refine(
-      ({ teacher, tools, python, rollout }) =>
-        teacher === undefined ||
-        teacher.agentic ||
-        ((tools ?? python?.tools) === undefined && rollout.maxTurns === 1),
-      {
-        path: ["teacher", "agentic"],
-        message: "is false, and there are tools or several turns; set it to true",
-      },
-    ),
-    z.refine(
-      ({ algorithm, teacher, environments }) =>
-        algorithm.kind !== "distill" ||
-        algorithm.answers === "student" ||
-        (teacher?.agentic !== true && environments === undefined),
-      {
-        path: ["algorithm", "answers"],
-        message: "of the teacher are one to a prompt: no tools, turns or environments",
-      },
-    ),
     z.refine(({ rollout }) => rollout.promptsPerStep * rollout.samplesPerPrompt <= MAX_SEQUENCES, {
       path: ["rollout", "samplesPerPrompt"],
       message: `times promptsPerStep must be at most ${MAX_SEQUENCES}: a step keeps all its samples in memory`,

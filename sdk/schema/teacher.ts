@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { nonNegativeInt, positiveInt } from "./common.ts";
 import { hardware } from "./hardware.ts";
 import { checkpointId, modelRef } from "./model.ts";
 
@@ -60,43 +59,30 @@ export const distillAlgorithm = z.strictObject({
 });
 export type DistillAlgorithm = z.infer<typeof distillAlgorithm>;
 
-const tokenIds = z.array(nonNegativeInt).check(z.minLength(1));
-const sequences = z.array(tokenIds).check(z.minLength(1), z.maxLength(256));
+/** What of a run's spec a teacher has to do with. */
+interface Taught {
+  kind: string;
+  teacher?: TeacherSpec | undefined;
+  algorithm: { kind: string; answers?: string };
+  rollout: { maxTurns: number };
+  tools?: unknown;
+  python?: { tools?: unknown } | undefined;
+  environments?: unknown;
+}
 
-/** What a training container asks of its run's teacher. */
-export const teacherQuestion = z.discriminatedUnion("kind", [
-  /** The log-probability of each token of each sequence. */
-  z.object({ kind: z.literal("score"), sequences }),
-  /** The same of a text, with the tokens that the teacher reads it as. */
-  z.object({ kind: z.literal("read"), text: z.string().check(z.minLength(1)) }),
-  /** An answer to each prompt. */
-  z.object({
-    kind: z.literal("answer"),
-    prompts: sequences,
-    maxTokens: positiveInt,
-    temperature: z.number(),
-    topP: z.number(),
-    topK: nonNegativeInt,
-    seed: nonNegativeInt,
-  }),
-]);
-export type TeacherQuestion = z.infer<typeof teacherQuestion>;
-
-/** `POST /jobs/:id/teacher` */
-export const jobTeacher = z.object({ attempt: nonNegativeInt, question: teacherQuestion });
-
-/** Token ids and, as many, their log-probabilities; that of the first token of a text is 0. */
-export const teacherTokens = z.object({
-  ids: z.array(nonNegativeInt),
-  logprobs: z.array(z.number()),
-  /** Of an answer: whether the teacher ended it. */
-  isEnded: z.optional(z.boolean()),
-});
-export type TeacherTokens = z.infer<typeof teacherTokens>;
-
-/** `waiting`: the teacher is not up yet, or busy, and why; ask again. */
-export const jobTeacherReply = z.union([
-  z.object({ waiting: z.string() }),
-  z.object({ sequences: z.array(teacherTokens) }),
-]);
-export type JobTeacherReply = z.infer<typeof jobTeacherReply>;
+/** What of a run's spec does not go together with its teacher, or the want of one. */
+export function teacherFaults(spec: Taught): { path: string[]; message: string }[] {
+  const { kind, teacher, algorithm, rollout, tools, python, environments } = spec;
+  if (teacher === undefined)
+    return kind === "distill" ? [{ path: ["teacher"], message: "missing; a distillation needs one" }] : [];
+  if (kind !== "distill")
+    return [{ path: ["teacher"], message: `has nothing to do in a run of kind ${kind}` }];
+  const isPlain = (tools ?? python?.tools) === undefined && rollout.maxTurns === 1;
+  if (!teacher.agentic && !isPlain) {
+    const message = "is false, and there are tools or several turns; set it to true";
+    return [{ path: ["teacher", "agentic"], message }];
+  }
+  if (algorithm.answers !== "teacher" || (!teacher.agentic && environments === undefined)) return [];
+  const message = "of the teacher are one to a prompt: no tools, turns or environments";
+  return [{ path: ["algorithm", "answers"], message }];
+}

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { CheckpointFile } from "../../sdk/schema/checkpoint.ts";
 import type { JobEnvironment, JobEventBody, JobFile, JobSpec } from "../../sdk/schema/job.ts";
 import type { RewardRow, Rollout, Verdict } from "../../sdk/schema/rollout.ts";
-import type { JobTeacherReply, TeacherQuestion } from "../../sdk/schema/teacher.ts";
+import type { JobTeacherReply, TeacherQuestion } from "../../sdk/schema/job-teacher.ts";
 
 export const TOKEN = "job-token";
 

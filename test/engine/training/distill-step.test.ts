@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { TeacherQuestion } from "../../../sdk/schema/teacher.ts";
+import type { TeacherQuestion } from "../../../sdk/schema/job-teacher.ts";
 import { tokenAdvantages } from "../../../engine/training/distill-step.ts";
 import { score } from "../fake-control-plane.ts";
 import { characterModel, EOS } from "./character-model.ts";
