@@ -100,7 +100,7 @@ export async function prepareRun(
       ...(tools && toolCode && { tools: rewardsSetup(tools, toolCode, secrets) }),
       ...(python && pythonCode && { python: pythonSpec(python, pythonCode.ref, secrets) }),
       ...(played && { environments: played.setups }),
-      ...(adapter && { adapter: typeof adapter === "string" ? { kind: adapter } : adapter }),
+      ...(adapter && { adapter: typeof adapter === "string" ? { kind: adapter } : await withShape(adapter) }),
       ...(trackers && { trackers: trackersOf(trackers, { cwd: process.cwd(), environment: process.env }) }),
       ...(startFrom !== undefined && { startFrom: startPoint(startFrom) }),
     },
@@ -129,6 +129,13 @@ async function packAll(
   if (some.length === 0) return dataset && packDataset(dataset, check);
   const rows = dataset ? [checkedRows(dataset, check)] : [];
   return packRows(inTurns([...rows, ...some]), () => dataset ?? {});
+}
+
+/** An adapter that exists says itself what it is. */
+async function withShape(adapter: Exclude<NonNullable<TrainConfigParams["adapter"]>, string>) {
+  if (adapter.kind === "full" || adapter.from === undefined) return adapter;
+  const { adapterFrom } = await import("./peft-adapter.ts");
+  return adapterFrom({ ...adapter, from: adapter.from });
 }
 
 function startPoint(startFrom: NonNullable<TrainConfigParams["startFrom"]>) {

@@ -112,6 +112,11 @@ export interface LoraParams {
   alpha?: number;
   /** Default all seven projections. */
   targets?: ("q_proj" | "k_proj" | "v_proj" | "o_proj" | "gate_proj" | "up_proj" | "down_proj")[];
+  /**
+   * Folder of a PEFT adapter that the run begins with, on the machine that trains. Rank, alpha and targets are the
+   * folder's. Default: an adapter that changes nothing yet.
+   */
+  from?: string;
 }
 
 const text = z.string();

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import * as z from "zod/mini";
 import { SpotterError } from "../../sdk/schema/errors.ts";
+import { adapterShape, type AdapterShape } from "../../sdk/schema/peft.ts";
 import type { JobCheckpoint, TrainJob } from "../../sdk/schema/job.ts";
 import type { JobClient } from "../agent.ts";
 import { fetchedModelFolder } from "../model-files.ts";
@@ -36,7 +36,7 @@ export async function startingPoint(
   const base = await fetchedModelFolder(spec.model, job.modelFiles, client, join(workDir, "model"));
   if (resume !== undefined) return resumed(resume, client, join(workDir, "resume"), base);
   const fresh = { finishedSteps: 0, inheritedSteps: 0, verdicts: { judged: 0, missing: 0 } };
-  if (start === undefined) return { ...fresh, weights: { modelDir: base } };
+  if (start === undefined) return { ...fresh, weights: await withAdapter(spec.adapter, base) };
   const dir = join(workDir, "start");
   const keepsOptimizer = spec.startFrom?.mode === "continue";
   await fetchCheckpoint(client, start, dir, keepsOptimizer ? ["model/", "trainer/"] : ["model/"]);
@@ -45,6 +45,14 @@ export async function startingPoint(
   if (!keepsOptimizer) return { ...fresh, weights };
   const { totalSteps } = await readTrainerState(dir, start.id);
   return { ...fresh, weights, trainerDir: join(dir, "trainer"), inheritedSteps: totalSteps };
+}
+
+/** The model, and the adapter on this disk that the run begins with, where it names one. */
+async function withAdapter(wanted: TrainJob["spec"]["adapter"], modelDir: string): Promise<WeightsAt> {
+  if (wanted.kind !== "lora" || wanted.from === undefined) return { modelDir };
+  const { from: adapterDir } = wanted;
+  await checkAdapter(wanted, adapterDir, { name: adapterDir, where: "adapter.from" });
+  return { modelDir, adapterDir };
 }
 
 async function resumed(
@@ -80,53 +88,77 @@ function weightsOf(checkpoint: JobCheckpoint, dir: string, base: string): Weight
 }
 
 async function checkFits({ spec }: TrainJob, start: JobCheckpoint, dir: string): Promise<void> {
-  const refuse = (what: string, hint: string): never => {
-    throw new SpotterError("checkpoint_mismatch", `Checkpoint ${start.id} ${what}.`, {
-      where: "startFrom.checkpoint",
-      hint,
-    });
-  };
+  const place = { name: `Checkpoint ${start.id}`, where: "startFrom.checkpoint" };
   if (start.model.name !== spec.model.name)
-    refuse(
+    throw mismatch(
+      place,
       `was trained from ${start.model.name}, not ${spec.model.name}`,
       `Set the model to ${start.model.name}.`,
     );
   const wanted = spec.adapter;
   if (start.kind !== wanted.kind)
-    refuse(
+    throw mismatch(
+      place,
       `holds ${nameOf(start.kind)}, and the run trains ${nameOf(wanted.kind)}`,
       "Use the same kind of adapter.",
     );
-  if (wanted.kind !== "lora") return;
-  const adapter = await readAdapterConfig(join(dir, "model", "adapter_config.json"), start.id);
+  if (wanted.kind === "lora") await checkAdapter(wanted, join(dir, "model"), place);
+}
+
+/** Where an adapter comes from, as errors say it. */
+interface Place {
+  name: string;
+  where: string;
+}
+
+/** The optimizer's state, and the checkpoints to come, are of the shape that the run asks for. */
+async function checkAdapter(
+  wanted: TrainJob["spec"]["adapter"] & { kind: "lora" },
+  dir: string,
+  place: Place,
+): Promise<void> {
+  const adapter = await readAdapterConfig(join(dir, "adapter_config.json"), place);
   if (adapter.r !== wanted.rank)
-    refuse(`has rank ${adapter.r}, not ${wanted.rank}`, `Set the adapter's rank to ${adapter.r}.`);
+    throw mismatch(
+      place,
+      `has rank ${adapter.r}, not ${wanted.rank}`,
+      `Set the adapter's rank to ${adapter.r}.`,
+    );
   const alpha = wanted.alpha ?? 2 * wanted.rank;
-  if (adapter.lora_alpha !== alpha)
-    refuse(
-      `has alpha ${adapter.lora_alpha}, not ${alpha}`,
-      `Set the adapter's alpha to ${adapter.lora_alpha}.`,
+  if (Math.abs(adapter.alpha / alpha - 1) > 1e-9)
+    throw mismatch(
+      place,
+      `has alpha ${adapter.alpha}, not ${alpha}`,
+      `Set the adapter's alpha to ${adapter.alpha}.`,
     );
   const targets = [...wanted.targets].sort().join(", ");
-  const found = [...adapter.target_modules].sort().join(", ");
-  if (targets !== found) refuse(`adapts ${found}, not ${targets}`, `Set the adapter's targets to ${found}.`);
+  const found = [...adapter.targets].sort().join(", ");
+  if (targets !== found)
+    throw mismatch(place, `adapts ${found}, not ${targets}`, `Set the adapter's targets to ${found}.`);
+}
+
+function mismatch({ name, where }: Place, what: string, hint: string): SpotterError {
+  return new SpotterError("checkpoint_mismatch", `${name} ${what}.`, { where, hint });
 }
 
 function nameOf(kind: "full" | "lora"): string {
   return kind === "full" ? "full weights" : "an adapter (LoRA)";
 }
 
-const adapterConfig = z.looseObject({
-  r: z.number(),
-  lora_alpha: z.number(),
-  target_modules: z.array(z.string()),
-});
-
-async function readAdapterConfig(file: string, id: string): Promise<z.infer<typeof adapterConfig>> {
-  const parsed = z.safeParse(adapterConfig, JSON.parse(await readFile(file, "utf8")));
-  if (parsed.success) return parsed.data;
-  throw new SpotterError("checkpoint_mismatch", `Checkpoint ${id} has no usable adapter_config.json.`, {
-    where: "model/adapter_config.json",
-    hint: "Start from another checkpoint.",
+async function readAdapterConfig(file: string, { name, where }: Place): Promise<AdapterShape> {
+  const text = await readFile(file, "utf8").catch(() => "null");
+  const shape = adapterShape(parsed(text));
+  if (shape !== undefined) return shape;
+  throw new SpotterError("checkpoint_mismatch", `${name} has no usable adapter_config.json.`, {
+    where,
+    hint: "Start from another one.",
   });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

@@ -124,6 +124,8 @@ export const adapterSpec = z.discriminatedUnion("kind", [
         .check(z.minLength(1)),
       ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
     ),
+    /** Absolute path, where the trainer runs, of a PEFT folder of this shape: the run begins with its weights. */
+    from: z.optional(z.string().check(z.minLength(1))),
   }),
 ]);
 
