@@ -1,9 +1,14 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startEngine } from "../../../engine/onnx/engine-client.ts";
+import { LoraAdapter } from "../../../engine/onnx/models/lora.ts";
+import { loadAdapter, writeAdapter } from "../../../engine/onnx/models/peft.ts";
 import { loadTextModel } from "../../../engine/onnx/text/text-model.ts";
 import type { RunSpecInput } from "../../../sdk/schema/run-spec.ts";
 import { score } from "../fake-control-plane.ts";
-import { writeTinyModel } from "../onnx/fixtures/tiny-model.ts";
+import { tinyConfig, writeTinyModel } from "../onnx/fixtures/tiny-model.ts";
+import { temporaryFolder } from "../onnx/support/temporary.ts";
 import { promptRow } from "./fake-engine.ts";
 import { trainFixture, type TrainFixture } from "./train-fixture.ts";
 
@@ -97,6 +102,30 @@ describe("on the embedded engine", () => {
     },
     30_000,
   );
+
+  it("a run begins with the adapter of a PEFT folder of the shape it asks for", async () => {
+    await using folder = await temporaryFolder();
+    const adapter = new LoraAdapter(tinyConfig, { rank: 4, alpha: 8, targets: ["q_proj"] });
+    for (const { data } of adapter.parameters) data.fill(0.25);
+    await writeAdapter(adapter, folder.path);
+    const begins = { ...lora, targets: ["q_proj" as const], from: folder.path };
+    const spec = { rollout, adapter: begins, trainer: { steps: 1, learningRate: 0.001 } };
+    expect(await fixture.train(spec, { rows })).toBe(0);
+    const bytes = fixture.plane.checkpoints.get(1)?.files.get("model/adapter_model.safetensors");
+    await writeFile(join(folder.path, "adapter_model.safetensors"), bytes ?? "");
+    const after = await loadAdapter(tinyConfig, folder.path);
+    const moved = [...after.parameters].flatMap(({ data }) =>
+      [...data].map((value) => Math.abs(value - 0.25)),
+    );
+    // AdamW's first step moves a weight by the learning rate at most.
+    expect(Math.max(...moved)).toBeCloseTo(0.001, 4);
+
+    expect(await fixture.train({ ...spec, adapter: { ...begins, rank: 2 } }, { rows })).not.toBe(0);
+    expect(fixture.exit()?.failure).toMatchObject({
+      code: "checkpoint_mismatch",
+      message: `${folder.path} has rank 4, not 2.`,
+    });
+  });
 
   it("two runs, the second continuing the first, equal one of twice the steps", async () => {
     const spec = { rollout, trainer: { ...trainer, saveEvery: undefined } };
