@@ -27,7 +27,10 @@ export class ObjectiveSessions {
     const key = JSON.stringify([objective, packed]);
     const known = this.#sessions.get(key);
     if (known !== undefined) return known;
-    const made = GraphSession.create(trainGraph(this.#policy, { ...this.#params, objective, packed }), this.#params);
+    const made = GraphSession.create(
+      trainGraph(this.#policy, { ...this.#params, objective, packed }),
+      this.#params,
+    );
     this.#sessions.set(key, made);
     return made;
   }
