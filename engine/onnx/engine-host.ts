@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { EngineSetup, GenerateRequest, Scored, TrainBatch, TrainStepResult } from "./engine-api.ts";
 import { InferSession } from "./models/infer-session.ts";
@@ -7,6 +6,7 @@ import { Constraints } from "./sample/constraint/constraints.ts";
 import type { TokenMask } from "./sample/constraint/token-mask.ts";
 import { Scheduler } from "./sample/scheduler.ts";
 import type { SequenceListener } from "./sample/sequence.ts";
+import { modelTokenBytes } from "./text/model-texts.ts";
 import { Scorer } from "./train/scorer.ts";
 import { Trainer } from "./train/trainer.ts";
 
@@ -45,7 +45,7 @@ export class EngineHost {
     afterStep: () => void;
   }) {
     this.#setup = parts.setup;
-    this.#constraints = new Constraints(join(parts.setup.modelDir, "tokenizer.json"));
+    this.#constraints = new Constraints(() => modelTokenBytes(parts.setup.modelDir));
     this.#params = parts.params;
     this.#infer = parts.infer;
     this.#scheduler = parts.scheduler;

@@ -1,9 +1,11 @@
-import { readdir, rm, stat } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { JobClient } from "../agent.ts";
 import type { ContainerContext } from "../agent/container.ts";
 import { startEngine } from "../onnx/engine-client.ts";
 import type { EngineSetup } from "../onnx/engine-api.ts";
+import { loadLlamaConfig } from "../onnx/models/llama-config.ts";
+import { llamaParameters } from "../onnx/models/llama-parameters.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { ModelRef } from "../../sdk/schema/model.ts";
 import { AdapterEngines } from "./adapter-engines.ts";
@@ -12,8 +14,8 @@ import { AdapterEngines } from "./adapter-engines.ts";
 const MOST = 4;
 /** Who asks for an adapter asks less often than all who ask for its base. */
 const PREFIX_CACHE_MIB = 64;
-/** Weights of two bytes become four, and while they are loaded there are two copies. */
-const BYTES_PER_STORED_BYTE = 4;
+/** While weights are loaded there are two copies. */
+const COPIES = 2;
 
 type Context = Pick<ContainerContext, "log" | "workDir"> & {
   client: Pick<JobClient, "getAdapter" | "download">;
@@ -25,7 +27,7 @@ export async function replicaAdapters(
   served: ModelRef,
   setup: EngineSetup,
 ): Promise<AdapterEngines> {
-  const needBytes = (await weightBytes(setup.modelDir)) * BYTES_PER_STORED_BYTE + PREFIX_CACHE_MIB * 2 ** 20;
+  const needBytes = (await weightBytes(setup.modelDir)) * COPIES + PREFIX_CACHE_MIB * 2 ** 20;
   let fetches = 0;
   return new AdapterEngines({
     most: MOST,
@@ -58,8 +60,8 @@ function foreign(id: string, { name }: ModelRef): SpotterError {
   });
 }
 
+/** In memory, where all weights are float32. */
 async function weightBytes(modelDir: string): Promise<number> {
-  const names = (await readdir(modelDir)).filter((name) => name.endsWith(".safetensors"));
-  const sizes = await Promise.all(names.map(async (name) => (await stat(join(modelDir, name))).size));
-  return sizes.reduce((sum, size) => sum + size, 0);
+  const specs = llamaParameters(await loadLlamaConfig(modelDir));
+  return specs.reduce((sum, { shape }) => sum + 4 * shape.reduce((a, b) => a * b, 1), 0);
 }

@@ -5,7 +5,7 @@ import { SpotterError } from "../../../sdk/schema/errors.ts";
 import { readModelText } from "../weights/model-file.ts";
 import type { ChatTemplateSource } from "./chat-template.ts";
 import { readGgufFolder, type GgufFolder } from "./gguf-folder.ts";
-import { readObject } from "./tokenizer.ts";
+import { readObject, tokenBytesOf } from "./tokenizer.ts";
 
 /** The files of a model about text, read and checked. */
 export interface ModelTexts {
@@ -70,6 +70,12 @@ export async function readModelTexts(modelDir: string): Promise<ModelTexts> {
     contextLength: config.max_position_embeddings ?? undefined,
     vocabularySize: config.vocab_size ?? undefined,
   };
+}
+
+/** What each token of a model writes, by id, out of a model folder or a GGUF file. */
+export async function modelTokenBytes(modelDir: string): Promise<(Uint8Array | undefined)[]> {
+  const { tokenizer, tokenizerFile } = await readModelTexts(modelDir);
+  return tokenBytesOf(tokenizer, tokenizerFile);
 }
 
 /** A file of its own; most models have it in tokenizer_config.json. */

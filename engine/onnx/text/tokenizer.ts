@@ -136,7 +136,12 @@ export class Tokenizer {
  * {@link Tokenizer}, which also learns how to split text.
  */
 export async function tokenBytes(file: string): Promise<(Uint8Array | undefined)[]> {
-  const { decoder, added_tokens: added = [], model } = (await readObject(file)) as TokenizerJson;
+  return tokenBytesOf(await readObject(file), file);
+}
+
+/** As {@link tokenBytes}, from parsed JSON; `file` is what errors name. */
+export function tokenBytesOf(tokenizerJson: object, file: string): (Uint8Array | undefined)[] {
+  const { decoder, added_tokens: added = [], model } = tokenizerJson as TokenizerJson;
   const pieces = pieceDecoder(decoder);
   if (pieces === undefined) throw unknownDecoder(file, decoder);
   const bytes: (Uint8Array | undefined)[] = [];

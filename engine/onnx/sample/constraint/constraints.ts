@@ -1,4 +1,3 @@
-import { tokenBytes } from "../../text/tokenizer.ts";
 import type { Grammar } from "./grammar.ts";
 import { GrammarMask, GrammarMasks } from "./grammar-mask.ts";
 import type { TokenMask } from "./token-mask.ts";
@@ -9,17 +8,18 @@ const MOST_GRAMMARS = 16;
 
 /** Turns the grammars of requests into masks. The vocabulary is read when the first one comes. */
 export class Constraints {
-  readonly #tokenizerFile: string;
+  readonly #tokenBytes: () => Promise<(Uint8Array | undefined)[]>;
   readonly #known = new Map<string, GrammarMasks>();
   #vocabulary: Promise<Vocabulary> | undefined;
 
-  constructor(tokenizerFile: string) {
-    this.#tokenizerFile = tokenizerFile;
+  /** @param tokenBytes reads what each token writes, by id */
+  constructor(tokenBytes: () => Promise<(Uint8Array | undefined)[]>) {
+    this.#tokenBytes = tokenBytes;
   }
 
-  /** @throws SpotterError as the tokenizer's file is missing or damaged. */
+  /** @throws what reading the tokens does. */
   async maskOf(grammar: Grammar, stopIds: readonly number[]): Promise<TokenMask> {
-    this.#vocabulary ??= tokenBytes(this.#tokenizerFile).then((bytes) => new Vocabulary(bytes));
+    this.#vocabulary ??= this.#tokenBytes().then((bytes) => new Vocabulary(bytes));
     const vocabulary = await this.#vocabulary;
     const key = JSON.stringify(grammar);
     const masks = this.#known.get(key) ?? new GrammarMasks(grammar, vocabulary);

@@ -3,10 +3,11 @@ import { describe, expect, it } from "vitest";
 import { Constraints } from "../../../../engine/onnx/sample/constraint/constraints.ts";
 import { JSON_RULES } from "../../../../engine/onnx/sample/constraint/json-grammar.ts";
 import type { TokenMask } from "../../../../engine/onnx/sample/constraint/token-mask.ts";
+import { tokenBytes } from "../../../../engine/onnx/text/tokenizer.ts";
 import { SchemaGrammar } from "../../../../engine/serve/output/schema-grammar.ts";
 
 const file = fileURLToPath(new URL("../../../../engine/models/nano/tokenizer.json", import.meta.url));
-const constraints = new Constraints(file);
+const constraints = new Constraints(() => tokenBytes(file));
 const SIZE = 4096;
 const many = (length: number, schema: (at: number) => object): object => ({
   anyOf: Array.from({ length }, (_, at) => schema(at)),
