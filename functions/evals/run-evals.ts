@@ -130,14 +130,12 @@ export async function tellRun(
   if (run === undefined) return;
   const { id, step, label } = run;
   const metrics = failure === undefined ? runEvalMetrics(label, scores) : {};
-  const isLatest = !(await evaluatedSteps(control, id, label)).some((each) => each > step);
   await changeRun(control, id, (document) => {
     if (failure !== undefined) {
       const message = `Evaluation ${label} of step ${step} has no result (${failure.code}: ${failure.message})`;
       return { document, events: [{ type: "log", level: "warn", message }] };
     }
-    // A slow eval of an earlier step must not take the place of what is known of a later one.
-    const known = isLatest ? { ...document.run.metrics, ...metrics } : document.run.metrics;
+    const known = { ...document.run.metrics, ...metrics };
     return {
       document: { ...document, run: { ...document.run, metrics: known } },
       events: [{ type: "metrics", step, metrics }, ...missingNote(label, step, scores, record)],
@@ -149,13 +147,6 @@ function missingNote(label: string, step: number, { missing, failed }: EvalScore
   if (missing === 0) return [];
   const message = `Evaluation ${label} of step ${step}: ${missing} of ${total} answers have no verdict (${failed} could not be played)`;
   return [{ type: "log", level: "warn", message } as const];
-}
-
-async function evaluatedSteps(control: Control, runId: string, label: string): Promise<number[]> {
-  const all = await runEvalsOf(control, runId);
-  return all.flatMap(({ run, record }) =>
-    run?.label === label && record.state === "succeeded" ? [run.step] : [],
-  );
 }
 
 /** Ends what a run that is cancelled, or has failed, still has evaluated. */

@@ -14,6 +14,7 @@ export function decideWork(work: WorkView, now: number, policy: Policy): Action[
     const limit = limitReached(work, now, policy);
     if (limit)
       return [{ type: "finish", work: key, outcome: "failed", failure: limitFailure(work, limit, now) }];
+    if (work.waitsForEarlier === true) return [];
     return (work.retryAtMs ?? 0) > now ? [] : [{ type: "begin-attempt", work: key }];
   }
   const { job } = work;

@@ -23,7 +23,7 @@ export async function observe(control: Control): Promise<World> {
   ]);
   const works = await Promise.all([
     ...runs.map((document) => runView(control, document, evals)),
-    ...evals.map((document) => evalView(control, document)),
+    ...evals.map((document) => evalView(control, document, evals)),
   ]);
   const views = await Promise.all(endpoints.map((document) => endpointView(control, document)));
   return { works, endpoints: views, containers };
@@ -66,8 +66,12 @@ async function runView(
   };
 }
 
-async function evalView(control: Control, document: EvalDocument): Promise<WorkView> {
-  const { record } = document;
+async function evalView(
+  control: Control,
+  document: EvalDocument,
+  all: readonly EvalDocument[],
+): Promise<WorkView> {
+  const { record, run } = document;
   return {
     kind: "eval",
     id: record.id,
@@ -79,6 +83,10 @@ async function evalView(control: Control, document: EvalDocument): Promise<WorkV
     retryAtMs: document.retryAtMs,
     cancelAtMs: document.cancelAtMs,
     expired: false,
+    // One at a time: where they are slower than the trainer they must not pile up, each with weights in memory.
+    waitsForEarlier: all.some(
+      (each) => run && each.run?.id === run.id && each.run.label === run.label && each.run.step < run.step,
+    ),
     job: record.attempt === 0 ? undefined : await jobView(control, evalJobId(record.id, record.attempt)),
   };
 }

@@ -59,6 +59,8 @@ export interface WorkView {
   overBudget?: boolean;
   /** When its first attempt began to run. */
   workingSinceMs?: number;
+  /** Of an eval: the run has an earlier checkpoint evaluated by the same one first. */
+  waitsForEarlier?: boolean;
   /** Evals of its checkpoints that have not ended: a run ends after them. */
   pendingEvals?: number;
   /** The job of the current attempt; absent before the first. */

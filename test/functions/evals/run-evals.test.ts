@@ -109,9 +109,13 @@ describe("a run-dependent eval", () => {
     }
     await job.exit("succeeded");
     expect((await state()).state).not.toBe("succeeded");
-    // The later checkpoint's comes first: the earlier one's must not take its place.
-    await evaluate(plane, `eval-${id}-e0-s4-a1`, answers(2));
+    const launched = () =>
+      plane.containers.launched.map(({ jobId }) => jobId).filter((each) => each.includes("-s4-"));
+    // The same eval of the next checkpoint waits: slow ones must not pile up. Another eval does not.
+    expect(launched()).toEqual([`eval-${id}-e1-s4-a1`]);
     await evaluate(plane, `eval-${id}-e0-s2-a1`, answers(0));
+    expect(launched()).toContain(`eval-${id}-e0-s4-a1`);
+    await evaluate(plane, `eval-${id}-e0-s4-a1`, answers(2));
     expect((await state()).metrics).toMatchObject({ MATH_pass1: 0.5 });
     await evaluate(plane, `eval-${id}-e1-s4-a1`, answers(4));
     expect(await state()).toMatchObject({ state: "succeeded", metrics: { MATH_pass1: 0.5, GSM8K_pass1: 1 } });
