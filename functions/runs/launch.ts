@@ -50,7 +50,9 @@ export function launchRun(
 ): Promise<RunDetail> {
   const launch = { kind: "run", key, body: given } as const;
   const made = { nameOf: ({ run }: RunDetail) => run.id, find: (id: string) => runDetail(control, id) };
-  return control.gate.begin(() => launchOnce(control, launch, (id) => accept(control, id, given, force), made));
+  return control.gate.begin(() =>
+    launchOnce(control, launch, (id) => accept(control, id, given, force), made),
+  );
 }
 
 async function accept(control: Control, id: string, given: RunSpec, force: boolean): Promise<RunDetail> {

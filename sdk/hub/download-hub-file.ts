@@ -13,7 +13,7 @@ const underWay = new Map<string, Promise<string>>();
  * A file of a pinned repository on this disk; downloaded unless it is there already. A download that was cut
  * off, also by the end of the process, goes on where it ended.
  *
- * @throws SpotterError `blob_corrupt` if the hub's own hash does not match.
+ * @throws SpotterError `blob_corrupt` if it is not of the size and the hash that the hub lists.
  */
 export function downloadHubFile(hub: Hub, repo: HubRepo, file: HubFile): Promise<string> {
   const host = new URL(hub.endpoint).host.replaceAll(/[^\w.-]/g, "_");
@@ -31,32 +31,51 @@ async function download(hub: Hub, repo: HubRepo, file: HubFile, path: string): P
   await mkdir(dirname(path), { recursive: true });
   const partial = `${path}.${process.pid}.part`;
   const resumable = await adoptPartial(path, partial);
-  const hash = createHash("sha256");
-  if (resumable > 0) for await (const chunk of createReadStream(partial)) hash.update(chunk as Uint8Array);
+  const hashes = hashesOf(file);
+  if (resumable > 0) for await (const chunk of createReadStream(partial)) hashes.update(chunk as Uint8Array);
   const handle = await open(partial, "a");
   try {
     for await (const chunk of hub.read(repo, hub.fileUrl(repo, file.path), { start: resumable })) {
-      hash.update(chunk);
+      hashes.update(chunk);
       await handle.writeFile(chunk);
     }
     await handle.sync();
   } finally {
     await handle.close();
   }
-  const sha256 = hash.digest("hex");
-  if (file.sha256 !== undefined && sha256 !== file.sha256) {
+  const why = hashes.fault();
+  if (why !== undefined) {
     await rm(partial, { force: true });
-    throw new SpotterError(
-      "blob_corrupt",
-      `${file.path} of ${repo.repo} arrived damaged: its hash is ${sha256}.`,
-      {
-        where: file.path,
-        hint: "Download it again.",
-      },
-    );
+    throw new SpotterError("blob_corrupt", `${file.path} of ${repo.repo} arrived damaged: ${why}.`, {
+      where: file.path,
+      hint: "Download it again.",
+    });
   }
   await rename(partial, path);
   return path;
+}
+
+/** Compares what arrives with everything that the hub says of the file. */
+function hashesOf({ size, sha256, gitSha1 }: HubFile) {
+  const large = createHash("sha256");
+  // As git hashes a file: with its kind and size in front.
+  const small = gitSha1 === undefined ? undefined : createHash("sha1").update(`blob ${size ?? 0}\0`);
+  let bytes = 0;
+  return {
+    update(chunk: Uint8Array): void {
+      bytes += chunk.byteLength;
+      large.update(chunk);
+      small?.update(chunk);
+    },
+    fault(): string | undefined {
+      if (size !== undefined && bytes !== size) return `it has ${bytes} bytes, and should have ${size}`;
+      const [found, wanted] =
+        sha256 === undefined ? [small?.digest("hex"), gitSha1] : [large.digest("hex"), sha256];
+      return wanted === undefined || found === wanted
+        ? undefined
+        : `its hash is ${found}, and should be ${wanted}`;
+    },
+  };
 }
 
 async function isFile(path: string): Promise<boolean> {

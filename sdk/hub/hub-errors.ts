@@ -40,6 +40,18 @@ export function rateLimited(target: HubTarget, host: string, tries: number): Spo
   );
 }
 
+/** HF_HUB_OFFLINE is set, and what is asked for is not on this machine. */
+export function offline({ kind, repo }: HubTarget, url: URL): SpotterError {
+  return new SpotterError(
+    "hub_unreachable",
+    `The ${kind} ${repo} is not on this machine as it is needed, and HF_HUB_OFFLINE forbids to ask ${url.host}.`,
+    {
+      where: "HF_HUB_OFFLINE",
+      hint: `Unset HF_HUB_OFFLINE once, or use ${kind === "dataset" ? "Dataset.fromFile(path)" : "a model folder on this machine"}.`,
+    },
+  );
+}
+
 export function unreachable(target: HubTarget, url: URL, tries: number, cause: unknown): SpotterError {
   return new SpotterError(
     "hub_unreachable",

@@ -1,5 +1,5 @@
 import { retryAfterMs, withRetries, type Attempt } from "../retry.ts";
-import { rateLimited, refused, unreachable, type HubTarget } from "./hub-errors.ts";
+import { offline, rateLimited, refused, unreachable, type HubTarget } from "./hub-errors.ts";
 
 /** Time until the hub has begun its answer. */
 const HEADERS_TIMEOUT_MS = 30_000;
@@ -13,6 +13,8 @@ export interface HubConnection {
   signal: AbortSignal | undefined;
   /** Upper bound of the first wait between tries. */
   retryDelayMs: number;
+  /** HF_HUB_OFFLINE: nothing is asked. */
+  isOffline: boolean;
 }
 
 /**
@@ -21,12 +23,13 @@ export interface HubConnection {
  *
  * @throws SpotterError `hub_unreachable`, `hub_rate_limited`, `hub_gated`, `dataset_not_found`, `model_not_found`
  */
-export function hubGet(
+export async function hubGet(
   hub: HubConnection,
   target: HubTarget,
   url: URL,
   headers: Record<string, string> = {},
 ): Promise<Response> {
+  if (hub.isOffline) throw offline(target, url);
   const params = { maxAttempts: MAX_ATTEMPTS, delayMs: hub.retryDelayMs, signal: hub.signal };
   return withRetries((number) => tryOnce(hub, target, url, headers, number), params);
 }

@@ -11,6 +11,8 @@ export const hubFile = z.object({
   path: z.string(),
   size: z.optional(z.number()),
   sha256: z.optional(z.string()),
+  /** Of small files, whose SHA-256 the hub does not list: the SHA-1 that git calls them by. */
+  gitSha1: z.optional(z.string()),
 });
 export type HubFile = z.infer<typeof hubFile>;
 
@@ -63,6 +65,7 @@ export function openHub(params: HubParams = {}): Hub {
     token: (params.token ?? process.env.HF_TOKEN) || undefined,
     signal: params.signal,
     retryDelayMs: params.retryDelayMs ?? 250,
+    isOffline: /^(1|true|yes|on)$/i.test(process.env.HF_HUB_OFFLINE ?? ""),
   };
   const { endpoint } = connection;
   const json = async <T>(target: HubTarget, path: string, schema: z.ZodMiniType<T>): Promise<T> => {
@@ -87,10 +90,12 @@ export function openHub(params: HubParams = {}): Hub {
         kind,
         repo,
         commit: answer.sha,
-        files: answer.siblings.map(({ rfilename, size, lfs }) => ({
+        files: answer.siblings.map(({ rfilename, size, lfs, blobId }) => ({
           path: rfilename,
           ...(typeof size === "number" ? { size } : {}),
           ...(typeof lfs?.sha256 === "string" ? { sha256: lfs.sha256 } : {}),
+          // Of a large file git has a pointer only, and that is what it hashes.
+          ...(!lfs && typeof blobId === "string" ? { gitSha1: blobId } : {}),
         })),
         configs: configsOf(answer.cardData),
       };
@@ -124,6 +129,7 @@ const repoAnswer = z.object({
       rfilename: z.string(),
       size: z.nullish(z.number()),
       lfs: z.nullish(z.looseObject({ sha256: z.nullish(z.string()) })),
+      blobId: z.nullish(z.string()),
     }),
   ),
   cardData: z.optional(z.unknown()),

@@ -2,18 +2,21 @@ import { createHash } from "node:crypto";
 import { createReadStream, openAsBlob } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
+import * as z from "zod/mini";
 import type { Client } from "../client.ts";
 import { putDirect } from "../direct-upload.ts";
+import { cachePath, readIfThere, writeAtomic } from "../datasets/cache-folder.ts";
 import { SpotterError } from "../schema/errors.ts";
 import {
   isModelFile,
   type ModelFile,
+  modelRecord,
   type ModelRecord,
   type PushModel,
   pushModelReply,
 } from "../schema/model.ts";
 import { downloadHubFile } from "./download-hub-file.ts";
-import { openHub, type HubRepo } from "./hub.ts";
+import { hubRepo, openHub, type HubRepo } from "./hub.ts";
 
 /** Time for one file of weights. */
 const UPLOAD_MS = 4 * 3_600_000;
@@ -47,6 +50,9 @@ export async function pushModelSource(
 ): Promise<ModelRecord> {
   if (!source.startsWith("hf:")) return push(client, await folderModel(source, params.name), params);
   const repo = await modelRepo(source, params.signal);
+  const known = await stored(client, params.name ?? repo.repo, params.signal);
+  // Weights of that very commit are there: nothing of gigabytes is fetched to find that out.
+  if (known?.source?.repo === repo.repo && known.source.commit === repo.commit) return known;
   const hub = openHub({ signal: params.signal });
   const files = new Map<string, string>();
   for (const file of weightFiles(repo)) {
@@ -61,10 +67,38 @@ export async function pushModelSource(
   return record;
 }
 
-/** The repository that `hf:owner/name[@revision]` names, at a commit. */
+/**
+ * The repository that `hf:owner/name[@revision]` names, at a commit. Where the hub cannot be reached, as it was listed
+ * last: what is on this machine can be used then.
+ */
 export async function modelRepo(source: string, signal: AbortSignal | undefined): Promise<HubRepo> {
   const [repo = "", revision] = source.slice("hf:".length).split("@");
-  return openHub({ signal }).repo({ kind: "model", repo, revision });
+  const hub = openHub({ signal });
+  const path = cachePath("hub", { v: 1, endpoint: hub.endpoint, kind: "model", repo, revision }, ".json");
+  try {
+    const found = await hub.repo({ kind: "model", repo, revision });
+    await writeAtomic(path, [JSON.stringify(found)]);
+    return found;
+  } catch (error) {
+    if (!SpotterError.is(error) || error.code !== "hub_unreachable") throw error;
+    const kept = z.safeParse(hubRepo, JSON.parse((await readIfThere(path)) ?? "null"));
+    if (!kept.success) throw error;
+    return kept.data;
+  }
+}
+
+async function stored(
+  client: Client,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<ModelRecord | undefined> {
+  const path = `/models/${name.split("/").map(encodeURIComponent).join("/")}`;
+  try {
+    return await client.request(modelRecord, "GET", path, { signal });
+  } catch (error) {
+    if (SpotterError.is(error) && error.status === 404) return undefined;
+    throw error;
+  }
 }
 
 async function push(client: Client, model: LocalModel, params: PushSourceParams): Promise<ModelRecord> {

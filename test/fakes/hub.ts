@@ -126,12 +126,20 @@ function jsonOf(hub: FakeHub, path: string): unknown {
     siblings: Object.entries(repo.files).map(([rfilename, content]) => ({
       rfilename,
       size: Buffer.byteLength(content),
-      // As the hub does: hashes for large files only.
+      // As the hub does: SHA-256 for large files only, and git's own for all, which is of a pointer for large ones.
+      blobId: /\.(parquet|safetensors)$/.test(rfilename) ? "0".repeat(40) : gitSha1(content),
       ...(/\.(parquet|safetensors)$/.test(rfilename) && {
         lfs: { sha256: createHash("sha256").update(content).digest("hex"), size: Buffer.byteLength(content) },
       }),
     })),
   };
+}
+
+function gitSha1(content: string | Uint8Array): string {
+  return createHash("sha1")
+    .update(`blob ${Buffer.byteLength(content)}\0`)
+    .update(content)
+    .digest("hex");
 }
 
 function errorCode(hub: FakeHub, path: string): string {
