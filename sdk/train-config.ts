@@ -51,6 +51,8 @@ export interface TrainConfigParams {
   startFrom?: Checkpoint | string | { checkpoint: Checkpoint | string; mode?: "continue" | "weights" };
   name?: string;
   tags?: string[];
+  /** By this name the last checkpoint is chatted with once the run has succeeded: an alias, moved if there is one. */
+  alias?: string;
   /** Same config, same seed, same weights. Default 0. */
   seed?: number;
   /** Names of secrets the rewards may read. */
@@ -160,6 +162,7 @@ const configParams = z.strictObject({
   ),
   name: z.optional(text),
   tags: z.optional(z.array(text)),
+  alias: runSpec.shape.alias,
   seed: z.optional(runSpec.shape.seed),
   secrets: z.optional(z.array(text)),
   env: z.optional(runEnvironment),

@@ -10,6 +10,7 @@ import { pricingOf } from "../cost/pricing.ts";
 import { chargeBegun, chargeStarted, spendOf } from "../cost/spend.ts";
 import { cancelRunEvals, hasPendingEvals } from "../evals/run-evals.ts";
 import { trainJobId } from "../jobs/records.ts";
+import { nameResult } from "../runs/name-result.ts";
 import { paused } from "../runs/pause.ts";
 import {
   changeRun,
@@ -170,6 +171,8 @@ export async function finishRun(
   if (outcome !== "succeeded") await cancelRunEvals(control, key.id);
   // One was begun after the look that this was decided on.
   else if (await hasPendingEvals(control, key.id)) return;
+  // First, so that the name answers as soon as the run is told to have succeeded.
+  const events = outcome === "succeeded" ? await nameResult(control, key.id) : [];
   await changeCurrent(control, key, (document) => {
     const { failure: _earlier, phase: _phase, waitingFor: _waitingFor, ...rest } = document.run;
     const { pauseRequested: _pause, stalledSinceMs: _stalled, ...run } = rest;
@@ -179,7 +182,8 @@ export async function finishRun(
       { endedAtMs },
       failure,
     );
-    return { ...update, document: withDeliveries(control, update.document, "run.ended", everyRun) };
+    const ended = withDeliveries(control, update.document, "run.ended", everyRun);
+    return { ...update, document: ended, events: [...events, ...(update.events ?? [])] };
   });
 }
 

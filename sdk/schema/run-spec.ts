@@ -5,6 +5,7 @@ import {
   displayName,
   nonNegativeInt,
   positiveInt,
+  recordName,
   rewardTimeoutMs,
   runTags,
   sha256,
@@ -188,6 +189,8 @@ export const runSpec = z
     kind: z.enum(["rl", "sft", "distill"]),
     name: z.optional(displayName),
     tags: z._default(runTags, []),
+    /** By this name the last checkpoint is chatted with, once the run has succeeded. */
+    alias: z.optional(recordName),
     model: modelRef,
     adapter: z._default(adapterSpec, { kind: "full" }),
     dataset: datasetRef,

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import { Alias } from "../../sdk/alias.ts";
 import { Dataset, recipes, TrainConfig } from "../../sdk/index.ts";
 import { ownHome } from "./home.ts";
 
@@ -25,8 +26,10 @@ describe.skipIf(!hasPython)("a run with rewards.py and tools.py", () => {
   ownHome();
 
   it("judges and answers in Python beside the trainer, and learns", async () => {
-    const run = await new TrainConfig({ ...params, allowPython: true }).launch();
+    const run = await new TrainConfig({ ...params, allowPython: true, alias: "adder" }).launch();
     await run.result();
+    // A14: what the training came to answers by the name that was asked for.
+    expect((await Alias.get("adder")).targets).toEqual([{ model: run.id, weight: 1 }]);
     const rollouts = await run.rollouts(2);
     expect(rollouts.length).toBe(8);
     for (const { verdict, messages, row } of rollouts) {

@@ -1,5 +1,6 @@
 import type { ProjectConfig } from "./config-schema.ts";
 import type { Path, Remark } from "./finding.ts";
+import { aliasOf } from "./plan.ts";
 import type { Project } from "./project.ts";
 
 /** Architectures that the embedded engine does not compute: mixtures of experts, and those that see. */
@@ -117,26 +118,25 @@ export function embeddedIgnores({ view, rows }: Project): Remark[] {
           },
         ]
       : [];
-  const ignored: [string, string][] = [
-    [
-      "model.name",
-      "the last checkpoint gets no other name here yet: serve it with `spotter endpoint launch --name`",
-    ],
+  return [...apart, ...otherName(view)];
+}
+
+/** A name with blanks is none to chat with. */
+function otherName(view: Project["view"]): Remark[] {
+  const name = view.text("model.name");
+  const path = view.text("model.path") ?? "";
+  const alias = name === undefined ? undefined : aliasOf({ name, path }, path);
+  if (name === undefined || alias === name) return [];
+  const what = alias === undefined ? "and none is left of it without them" : `and it is called ${alias}`;
+  return [
+    {
+      code: "not_applied",
+      severity: "warning",
+      path: ["model", "name"],
+      message: `models are chatted with by letters, digits, dots, dashes and underscores, ${what}`,
+      hint: "Write a name of these.",
+    },
   ];
-  const unapplied = ignored.flatMap(([path, message]): Remark[] =>
-    view.has(path)
-      ? [
-          {
-            code: "not_applied",
-            severity: "warning",
-            path: path.split("."),
-            message,
-            hint: "Nothing has to change.",
-          },
-        ]
-      : [],
-  );
-  return [...apart, ...unapplied];
 }
 
 function isMixed({ hasPython, hasTypeScript, items }: Project["rewards"]): boolean {

@@ -50,6 +50,20 @@ function from(document: ConfigDocument, key: string): string {
   return sourceOf(document, key.split("."));
 }
 
+/** What the last checkpoint is chatted with as. Of several models each has a name of its own. */
+export function aliasOf(
+  { name, path }: Pick<ProjectConfig["model"], "name" | "path">,
+  model: string,
+): string | undefined {
+  if (name === null || name === undefined) return undefined;
+  const own = [path].flat().length > 1 ? `${name}-${model.split("/").at(-1) ?? ""}` : name;
+  const word = own
+    .normalize("NFKD")
+    .replace(/[^A-Za-z0-9._-]+/g, "-")
+    .replace(/^[^A-Za-z0-9]+|-+$/g, "");
+  return word === "" ? undefined : word.slice(0, 63);
+}
+
 function identity(project: Project, config: ProjectConfig, document: ConfigDocument, model: string): Entry[] {
   const { model: own, dataset_type: kind } = config;
   const title = config.project_name || "";
@@ -62,6 +76,7 @@ function identity(project: Project, config: ProjectConfig, document: ConfigDocum
     { path: "kind", value: kind === "midtrain" ? "sft" : kind, source: from(document, "dataset_type") },
     { path: "name", value: name, source: title ? from(document, "project_name") : "the folder's name" },
     { path: "tags", value: tagsOf(config), source: from(document, "project_id") },
+    { path: "alias", value: aliasOf(own, model), source: from(document, "model.name") },
     { path: "project.id", value: config.project_id || undefined, source: from(document, "project_id") },
     { path: "project.name", value: title || undefined, source: from(document, "project_name") },
     {

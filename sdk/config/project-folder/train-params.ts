@@ -16,6 +16,7 @@ type PolicyParams = Pick<GrpoParams, "loss" | "advantage" | "clipLow" | "clipHig
 interface PlanSpec {
   name?: string;
   tags?: string[];
+  alias?: string;
   model: { name: string };
   adapter: { kind: "lora"; rank: number; alpha: number };
   rollout: Record<string, unknown>;
@@ -59,6 +60,7 @@ export function trainParams(
     adapter: spec.adapter,
     ...(spec.name !== undefined && { name: spec.name }),
     tags: spec.tags ?? [],
+    ...(spec.alias !== undefined && { alias: spec.alias }),
     ...(spec.limits && { limits: spec.limits }),
     secrets: [...secrets],
     ...(trackers.length > 0 && { trackers }),
