@@ -5,9 +5,9 @@ export interface CriticParams {
   gamma?: number;
   /** From 1, what came in the end, to 0, what the critic expects a token later. Default 0.95. */
   lambda?: number;
-  /** Of the critic's head. Default 3e-3. */
+  /** Of the critic's head. Default 3e-4. */
   learningRate?: number;
-  /** Updates of the critic a step. Default 8. */
+  /** Updates of the critic a step. Default 4. */
   updates?: number;
   /** A value moves no further than this in a step. Default 0.5. */
   clip?: number;

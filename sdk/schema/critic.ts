@@ -8,9 +8,9 @@ export const criticSpec = z.strictObject({
   /** 1: what came, less what was expected. 0: what was expected a token later, less what was expected. */
   lambda: z._default(z.number().check(z.gte(0), z.lte(1)), 0.95),
   /** Of the critic's head alone. */
-  learningRate: z._default(z.number().check(z.gt(0), z.lte(10)), 3e-3),
+  learningRate: z._default(z.number().check(z.gt(0), z.lte(10)), 3e-4),
   /** Updates of the critic a step, all on the answers of that step. */
-  updates: z._default(countUpTo(1_000), 8),
+  updates: z._default(countUpTo(1_000), 4),
   /** A value does not move further than this in a step. */
   clip: z._default(z.number().check(z.gt(0)), 0.5),
 });
