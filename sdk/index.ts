@@ -37,7 +37,14 @@ export { Model, models, type ModelParams, type PushModelParams } from "./model.t
 export type { CriticParams, GrpoParams } from "./grpo-params.ts";
 export { recipes, type DistillParams, type PpoParams, type Recipe, type SftParams } from "./recipe.ts";
 export type { TrainerParams } from "./trainer-params.ts";
-export { TrainConfig, type HardwareParams, type LoraParams, type TrainConfigParams } from "./train-config.ts";
+export {
+  TrainConfig,
+  type HardwareParams,
+  type LaunchOptions,
+  type LoraParams,
+  type TrainConfigParams,
+} from "./train-config.ts";
+export type { TrackerParams } from "./trackers.ts";
 export type { EnvironmentParams, Tools, ToolsParams } from "./environment-params.ts";
 export type { Rewards, RewardsParams } from "./rewards-params.ts";
 export type { Teacher, TeacherParams } from "./teacher.ts";

@@ -12,7 +12,7 @@ import { findingLines, verdictLine } from "../render/findings.ts";
 import { Told } from "../told.ts";
 import { occupantOf } from "../render/waiting.ts";
 import { watchRun } from "../render/watch-run.ts";
-import { trackersFrom, withTrackerOptions, type TrackerOptions } from "./tracker-options.ts";
+import { trackerFlags, trackersFrom, withTrackerOptions, type TrackerOptions } from "./tracker-options.ts";
 
 interface Options extends TrackerOptions {
   dir: string;
@@ -137,11 +137,13 @@ async function described(
     };
   const { nativeSpec } = await import("../../config/project-folder/launch-project.ts");
   const { secret: secrets = [], allowPython } = options;
-  const spec = await nativeSpec(project, run, { secrets, allowPython, trackers: trackersFrom(options) });
+  const trackers = trackersFrom(options);
+  const spec = await nativeSpec(project, run, { secrets, allowPython, trackers });
+  const provenance = { ...plan.provenance, ...(trackers.length > 0 && { trackers: trackerFlags(options) }) };
   const native = { engine: spec.engine, spec };
   const { dryRunEstimate } = await import("../../config/project-folder/dry-run-estimate.ts");
   const estimate = dryRunEstimate(spec, resolve(project.folder, project.trainFile));
-  return { spec, provenance: sourcesOf(spec, plan.provenance), findings: [...findings], native, estimate };
+  return { spec, provenance: sourcesOf(spec, provenance), findings: [...findings], native, estimate };
 }
 
 async function launch(context: CliContext, resolved: ResolvedProject, options: Options): Promise<void> {

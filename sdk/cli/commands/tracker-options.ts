@@ -51,6 +51,13 @@ export function trackersFrom(options: TrackerOptions): TrackerParams[] {
   ];
 }
 
+/** Which options named them. */
+export function trackerFlags({ tensorboard, mlflow, wandb }: TrackerOptions): string {
+  return Object.entries({ tensorboard, mlflow, wandb })
+    .flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`]))
+    .join(", ");
+}
+
 function wandbTracker(name: string, secret = WANDB_SECRET): TrackerParams {
   const slash = name.indexOf("/");
   const project = name.slice(slash + 1);

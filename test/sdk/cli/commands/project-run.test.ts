@@ -63,6 +63,7 @@ describe("spotter run --dry-run", () => {
       { kind: "tensorboard", path: "/tmp/runs" },
       expect.objectContaining({ kind: "wandb", project: "haiku", entity: "team", secret: "WANDB_API_KEY" }),
     ]);
+    expect((json as Resolved).provenance["trackers"]).toBe("--tensorboard, --wandb");
     expect(((await dryRun(folder)).json as Resolved).spec?.["trackers"]).toBeUndefined();
   });
 
