@@ -1,3 +1,4 @@
+import type { ForeignEngine } from "./ports/containers.ts";
 import type { Holds } from "./gateway/hold.ts";
 import type { Pricing } from "./cost/pricing.ts";
 import type { Blobs } from "./ports/blobs.ts";
@@ -60,6 +61,8 @@ export interface Deps {
     servesCheckpoints?: boolean;
     /** How long requests are held that have no replica yet. Default: as long as stock clients wait. */
     holds?: Holds;
+    /** Engines besides the embedded one that containers here can start. Default: none. */
+    engines?: () => readonly ForeignEngine[];
     /** Whether containers find a `python3`. Default: they do not. */
     hasPython?: () => boolean;
     /** What containers run on and cost. Default: one machine, and nothing. */

@@ -7,6 +7,7 @@ import { distillAlgorithm } from "./schema/teacher.ts";
 import { rolloutSpec, type RunSpecInput } from "./schema/run-spec.ts";
 import { sftAlgorithm } from "./schema/sft-algorithm.ts";
 import { trainerSpec } from "./schema/trainer-spec.ts";
+import type { SlimeSettings } from "./schema/engines/slime-settings.ts";
 import { parseRecipe, type TrainerParams } from "./trainer-params.ts";
 
 /** How to train: what `recipes.grpo`, `recipes.ppo`, `recipes.sft` and `recipes.distill` make. Plain data, checked. */
@@ -16,6 +17,10 @@ export interface Recipe {
   readonly trainer: RunSpecInput["trainer"];
   readonly rollout?: RunSpecInput["rollout"];
   readonly evalEvery?: number | null;
+  /** Default onnx, the embedded one. */
+  readonly engine?: "onnx" | "slime";
+  /** Settings of that engine by its own names. */
+  readonly slime?: Record<string, unknown>;
 }
 
 export interface SftParams extends TrainerParams {
@@ -64,6 +69,21 @@ const grpoParams = z.strictObject({ ...shared, ...rolloutSpec.shape, ...grpoFiel
 const sftParams = z.strictObject({ ...shared, ...sftFields });
 const distillParams = z.strictObject({ ...shared, ...rolloutSpec.shape, ...distillFields });
 
+/**
+ * Settings of slime, all by its own names in camelCase; `flags` takes the rest. These four say what every recipe says,
+ * and have defaults of their own.
+ */
+export interface SlimeParams extends SlimeSettings {
+  /** Steps. Default 1. */
+  numRollout?: number;
+  /** Prompts a step. Default 16. */
+  rolloutBatchSize?: number;
+  /** Answers to each. Default 8. */
+  nSamplesPerPrompt?: number;
+  /** Longest answer in tokens. Default 4096. */
+  rolloutMaxResponseLen?: number;
+}
+
 /** Ways to train. Every option has a default but `steps`; an unknown one is an error. */
 export const recipes = {
   /**
@@ -103,6 +123,40 @@ export const recipes = {
   sft(params: SftParams): Recipe {
     const flat = parseRecipe(sftParams, params, "recipes.sft");
     return { kind: "sft", algorithm: { kind: "sft", ...pick(flat, sftFields) }, ...sharedOf(flat) };
+  },
+
+  /**
+   * GRPO and its kin on slime, with GPUs: engine settings as they are, see docs/engines.md. `numRollout` steps are
+   * made, on top of those of a checkpoint that it starts from. What slime would not take is refused at launch.
+   *
+   * @example
+   * recipes.slime({ numRollout: 10, rolloutNumGpus: 8, nSamplesPerPrompt: 8, saveInterval: 5, evalInterval: null });
+   */
+  slime(params: SlimeParams): Recipe {
+    const { numRollout = 1, rolloutBatchSize = 16, nSamplesPerPrompt = 8, rolloutMaxResponseLen = 4_096 } = params;
+    const { saveInterval, lr = 5e-7, weightDecay = 0.1, adamBeta1 = 0.9, adamBeta2 = 0.98 } = params;
+    const { epsClip = 0.2, epsClipHigh = 0.28, rolloutTemperature = 1, evalInterval = null } = params;
+    return {
+      kind: "rl",
+      engine: "slime",
+      slime: { ...params },
+      algorithm: { kind: "grpo", clipLow: epsClip, clipHigh: epsClipHigh },
+      rollout: {
+        promptsPerStep: rolloutBatchSize,
+        samplesPerPrompt: nSamplesPerPrompt,
+        maxTokens: rolloutMaxResponseLen,
+        temperature: rolloutTemperature,
+      },
+      trainer: {
+        steps: numRollout,
+        learningRate: lr,
+        weightDecay,
+        beta1: adamBeta1,
+        beta2: adamBeta2,
+        ...(saveInterval === undefined ? {} : { saveEvery: saveInterval }),
+      },
+      evalEvery: evalInterval,
+    };
   },
 
   /**

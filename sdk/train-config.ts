@@ -57,6 +57,11 @@ export interface TrainConfigParams {
   seed?: number;
   /** Names of secrets the rewards may read. */
   secrets?: string[];
+  /**
+   * Shell commands that change the engine's image before it starts, as lines of a Dockerfile would. The embedded engine
+   * has no image, and says in the log that they were not applied.
+   */
+  imageOverlay?: string[];
   /** Environment variables of the training process. Values are kept in the clear: no secrets. */
   env?: Record<string, string>;
   /**
@@ -166,6 +171,7 @@ const configParams = z.strictObject({
   seed: z.optional(runSpec.shape.seed),
   secrets: z.optional(z.array(text)),
   env: z.optional(runEnvironment),
+  imageOverlay: runSpec.shape.imageOverlay,
   hardware: runSpec.shape.hardware,
   limits: z.optional(runSpec.shape.limits),
   retention: runSpec.shape.retention,

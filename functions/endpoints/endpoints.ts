@@ -1,3 +1,4 @@
+import { checkEndpointEngine } from "../engines/engines.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { Endpoint, LaunchEndpoint, UpdateEndpoint } from "../../sdk/schema/endpoint.ts";
 import { hardwareChoices } from "../../sdk/schema/hardware.ts";
@@ -48,6 +49,7 @@ export async function accept(control: Control, id: string, asked: Launch, force 
   if (!force) refuseReplica(launch.model.name, await estimateReplica(control, launch));
   const name = launch.name ?? defaultName(launch);
   await refuseAliasName(control, name);
+  checkEndpointEngine(control, { ...launch, name });
   const document = await changeEndpoint(control, name, (current) => {
     if (current?.launchId === id) return undefined;
     const next = current === undefined ? create(control, name, launch) : relaunch(control, current, launch);
@@ -125,6 +127,7 @@ function create(control: Control, name: string, launch: Launch): EndpointDocumen
     model: launch.model,
     ...(launch.checkpoint !== undefined && { checkpoint: launch.checkpoint }),
     engine: launch.engine,
+    ...(launch.vllm && { vllm: launch.vllm }),
     ...terms(control, launch),
     public: launch.public,
     ...(launch.implicit && { implicit: true }),
@@ -192,7 +195,7 @@ function restarted(
 ): EndpointDocument {
   const known = withTerms(control, current.endpoint, launch);
   const before = launch.implicit ? known : explicit(known);
-  const { failure: _failure, checkpoint: _checkpoint, ...kept } = before;
+  const { failure: _failure, checkpoint: _checkpoint, vllm: _vllm, ...kept } = before;
   const { retryAtMs: _retryAtMs, ...document } = current;
   const scaling = changedScaling(kept.scaling, launch.scaling);
   const endpoint: Endpoint = {
@@ -201,6 +204,7 @@ function restarted(
     model: launch.model,
     ...(launch.checkpoint !== undefined && { checkpoint: launch.checkpoint }),
     engine: launch.engine,
+    ...(launch.vllm && { vllm: launch.vllm }),
     public: launch.public,
     state: nextEndpointState(kept.state, change),
     revision: change === "replace" ? kept.revision + 1 : kept.revision,

@@ -2,7 +2,7 @@ import type { Endpoint, LaunchEndpoint } from "../../sdk/schema/endpoint.ts";
 import { hardwareText } from "../cost/pricing.ts";
 import { sha256Of } from "../records/hash.ts";
 
-type Identified = Pick<Endpoint, "model" | "checkpoint" | "engine" | "hardware">;
+type Identified = Pick<Endpoint, "model" | "checkpoint" | "engine" | "vllm" | "hardware">;
 
 /** What makes two launches the same: model, checkpoint and engine, as name and value pairs. */
 export function identityOf(endpoint: Identified): Record<string, string | undefined> {
@@ -11,6 +11,7 @@ export function identityOf(endpoint: Identified): Record<string, string | undefi
     "model revision": endpoint.model.revision,
     checkpoint: endpoint.checkpoint,
     engine: endpoint.engine,
+    ...(endpoint.vllm && { "engine settings": JSON.stringify(endpoint.vllm) }),
     // Left out where none is asked for: names that were derived before there was a choice stay the same.
     ...(endpoint.hardware && { hardware: hardwareText(endpoint.hardware) }),
   };
@@ -26,7 +27,7 @@ export function identityDifferences(existing: Identified, asked: Identified): st
 
 /** The same identity gives the same name: the last part of the model's name and twelve digits of a hash. */
 export function defaultName(
-  launch: Pick<LaunchEndpoint, "model" | "checkpoint" | "engine" | "hardware">,
+  launch: Pick<LaunchEndpoint, "model" | "checkpoint" | "engine" | "vllm" | "hardware">,
 ): string {
   const stem = (launch.model.name.split("/").filter(Boolean).at(-1) ?? "model")
     .toLowerCase()

@@ -2,7 +2,7 @@ import type { Price } from "../../sdk/schema/cost.ts";
 import type { Failure } from "../../sdk/schema/errors.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Hardware } from "../../sdk/schema/hardware.ts";
-import type { ContainerKind } from "../ports/containers.ts";
+import type { ContainerKind, ForeignEngine } from "../ports/containers.ts";
 import type { DocumentKey } from "../ports/store.ts";
 import type { Control } from "../control.ts";
 import { update } from "../records/update.ts";
@@ -20,6 +20,8 @@ export interface JobRecord {
   /** The endpoint that an eval may talk to. */
   endpoint?: string;
   hardware?: Hardware;
+  /** Absent: the embedded one. */
+  engine?: ForeignEngine;
   /** What an hour of its container costs, as the price list said when it was to be launched. */
   price?: Price;
   /** Its home ends the container by itself after this long. */

@@ -11,6 +11,8 @@ import type { DatasetRef, UserCodeRef } from "../../sdk/schema/run-spec.ts";
 import { getCheckpoint, jobCheckpoint, jobFile } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import { datasetBlob, getDataset } from "../datasets/datasets.ts";
+import { endpointPlan, runPlan } from "../engines/engines.ts";
+import type { NativePlan } from "../../sdk/schema/native-plan.ts";
 import { getEndpoint } from "../endpoints/records.ts";
 import { storedFiles } from "../models/models.ts";
 import { doneRanges, getEval, readEvalRows } from "../evals/records.ts";
@@ -63,6 +65,7 @@ async function serveSpec(control: Control, job: JobRecord): Promise<ServeJob> {
   return {
     ...common(control, job),
     kind: "serve",
+    ...native(endpointPlan(endpoint.name, endpoint, checkpoint)),
     endpoint: endpoint.name,
     accessKey: accessKeyOf(job),
     model: endpoint.model,
@@ -80,6 +83,7 @@ async function trainSpec(control: Control, job: JobRecord): Promise<TrainJob> {
   return {
     ...common(control, job),
     kind: "train",
+    ...native(runPlan(spec, start)),
     runId: job.owner,
     spec,
     ...(modelFiles && { modelFiles }),
@@ -90,6 +94,10 @@ async function trainSpec(control: Control, job: JobRecord): Promise<TrainJob> {
     ...(last && { resume: jobCheckpoint(control, job.id, last, BOTH) }),
     ...(start && { start: jobCheckpoint(control, job.id, start, startParts) }),
   };
+}
+
+function native(plan: NativePlan | undefined): { native?: NativePlan } {
+  return plan === undefined ? {} : { native: plan };
 }
 
 /** What only the container runs goes there, with what it was granted. */

@@ -12,6 +12,7 @@ import { memoryMiB, modelConfig } from "./machine.ts";
 import { openLogFile } from "./log-file.ts";
 import { packageVersion } from "./package-version.ts";
 import { localPricing } from "./pricing.ts";
+import { foreignEngines } from "./foreign-engines.ts";
 import { isOnPath } from "./on-path.ts";
 import { ProcessContainers } from "./process-containers.ts";
 import { createRedactor } from "../secrets/redactor.ts";
@@ -46,9 +47,11 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
   const secrets = new FileSecrets(join(home, "secrets.json"), { redactor });
   await secrets.learn();
   const store = new SqliteStore(join(home, "state.db"));
+  const engines = foreignEngines(options.environment);
   const containers = await ProcessContainers.open({
     home: join(home, "containers"),
     programs: programs(),
+    agent: engines.agent,
     clock,
     log,
     redact: redactor.redact,
@@ -86,6 +89,7 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
       maxAttempts: MAX_ATTEMPTS,
       servesCheckpoints: true,
       pricing: localPricing(options.environment, memoryMiB()),
+      engines: engines.offered,
       hasPython: () => isOnPath("python3", options.environment["PATH"]),
       notes,
     },

@@ -1,6 +1,7 @@
 import { readdirSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Clock, Log } from "../ports/clock.ts";
 import type {
@@ -20,6 +21,8 @@ export interface ProcessContainersOptions {
   home: string;
   /** The program of each kind, run by this Node. */
   programs: Record<ContainerKind, URL>;
+  /** What runs the engines of other makers: a command, and variables for it. Default: they cannot be run. */
+  agent?: { command: readonly string[]; environment: Record<string, string> };
   clock: Pick<Clock, "now">;
   log: Log;
   /** Variables for every container besides its own; nothing is inherited. Default: none. */
@@ -62,7 +65,7 @@ export class ProcessContainers implements Containers {
     this.#redact = options.redact ?? ((text) => text);
   }
 
-  async launch({ jobId, kind, environment }: ContainerSpec): Promise<ContainerHandle> {
+  async launch({ jobId, kind, engine, environment }: ContainerSpec): Promise<ContainerHandle> {
     if (this.#closed) throw closed();
     const known = this.#containers.get(jobId);
     if (known !== undefined) {
@@ -76,6 +79,7 @@ export class ProcessContainers implements Containers {
       state: "intent",
       jobId,
       kind,
+      ...(engine && { engine }),
       createdAtMs,
       environment: { ...environment },
     } as const;
@@ -198,9 +202,9 @@ export class ProcessContainers implements Containers {
   async #start(container: Container): Promise<void> {
     const { record } = container;
     if (record.state !== "intent") return;
-    const environment = { ...this.#options.environment, ...record.environment };
+    const { command, environment } = this.#programOf(record.kind, record.engine);
     try {
-      await container.start(this.#options.programs[record.kind], environment, (code, signal) => {
+      await container.start(command, { ...environment, ...record.environment }, (code, signal) => {
         void this.#finish(container, code, signal);
       });
     } catch (error) {
@@ -210,6 +214,17 @@ export class ProcessContainers implements Containers {
     }
     this.#changed(record.jobId);
     this.#schedule();
+  }
+
+  #programOf(
+    kind: ContainerKind,
+    engine: ContainerSpec["engine"],
+  ): { command: readonly string[]; environment: Record<string, string> } {
+    const { programs, agent, environment = {} } = this.#options;
+    if (engine === undefined)
+      return { command: [process.execPath, fileURLToPath(programs[kind])], environment };
+    if (agent === undefined) throw new SpotterError("engine_missing", `Nothing here runs ${engine}.`);
+    return { command: agent.command, environment: { ...environment, ...agent.environment } };
   }
 
   async #finish(container: Container, code: number | null, signal: NodeJS.Signals | null): Promise<void> {

@@ -4,10 +4,15 @@ import type { JobEnvironment } from "../../sdk/schema/job.ts";
 /** What a container does; picks the program and the budget it counts against. */
 export type ContainerKind = "serve" | "train" | "eval";
 
+/** Engines that are not this package's own. */
+export type ForeignEngine = "slime" | "vllm";
+
 export interface ContainerSpec {
   /** Deterministic and unique: launching the same id twice starts one container. */
   jobId: string;
   kind: ContainerKind;
+  /** The program of another maker that does the work, under the agent in Python. Absent: the embedded engine. */
+  engine?: ForeignEngine;
   /** What the job needs, and variables that its run asks for. */
   environment: Omit<JobEnvironment, "SPOTTER_WORK_DIR"> & Record<string, string>;
   /** Absent: a processor. One machine ignores it. */

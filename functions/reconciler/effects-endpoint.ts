@@ -1,3 +1,4 @@
+import { foreign } from "../engines/engines.ts";
 import type { Replica, ReplicaState } from "../../sdk/schema/endpoint.ts";
 import type { Failure } from "../../sdk/schema/errors.ts";
 import { hardwareChoice } from "../../sdk/schema/hardware.ts";
@@ -21,7 +22,7 @@ export async function addReplica(control: Control, name: string): Promise<void> 
   const before = await findEndpoint(control, name);
   if (before === undefined) return;
   const number = before.launches + 1;
-  const { revision, hardware: wanted, expiresAtMs } = before.endpoint;
+  const { revision, hardware: wanted, expiresAtMs, engine } = before.endpoint;
   const hardware = wanted && hardwareChoice(wanted, before.withoutRoom ?? 0);
   const price = pricingOf(control).priceOf(hardware);
   const maxLifetimeMs = lifetimeMs({
@@ -36,6 +37,7 @@ export async function addReplica(control: Control, name: string): Promise<void> 
     owner: name,
     attempt: number,
     ...(hardware && { hardware }),
+    ...foreign(engine),
     price,
     ...(maxLifetimeMs !== undefined && { maxLifetimeMs }),
   });

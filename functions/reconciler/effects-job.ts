@@ -13,7 +13,7 @@ export async function intendJob(
   control: Control,
   job: Pick<
     JobRecord,
-    "id" | "kind" | "owner" | "attempt" | "endpoint" | "resume" | "hardware" | "price" | "maxLifetimeMs"
+    "id" | "kind" | "owner" | "attempt" | "endpoint" | "resume" | "hardware" | "engine" | "price" | "maxLifetimeMs"
   >,
 ): Promise<void> {
   if (await findJob(control, job.id)) return;
@@ -46,6 +46,7 @@ export async function launchJob(control: Control, jobId: string): Promise<boolea
         SPOTTER_JOB_TOKEN: token,
       },
       ...(job.hardware && { hardware: job.hardware }),
+      ...(job.engine && { engine: job.engine }),
       maxLifetimeMs: job.maxLifetimeMs ?? DEFAULT_LIFETIME_MS,
     });
   } catch (cause) {

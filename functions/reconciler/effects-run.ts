@@ -1,3 +1,4 @@
+import { foreign } from "../engines/engines.ts";
 import { SpotterError, type Failure } from "../../sdk/schema/errors.ts";
 import type { RunEventBody } from "../../sdk/schema/event.ts";
 import { hardwareChoice } from "../../sdk/schema/hardware.ts";
@@ -36,7 +37,7 @@ export async function beginRunAttempt(control: Control, key: WorkKey): Promise<v
   const step = sound?.step ?? 0;
   const resume = sound && { resume: sound.id };
   const before = await findRun(control, key.id);
-  const { hardware: wanted, teacher } = await getRunSpec(control, key.id);
+  const { hardware: wanted, teacher, engine } = await getRunSpec(control, key.id);
   const hardware = wanted && hardwareChoice(wanted, before?.withoutRoom ?? 0);
   const price = pricingOf(control).priceOf(hardware);
   const maxLifetimeMs = before && lifetimeOf(control, before, price.hourlyUsd);
@@ -50,6 +51,7 @@ export async function beginRunAttempt(control: Control, key: WorkKey): Promise<v
     ...taught,
     ...resume,
     ...(hardware && { hardware }),
+    ...foreign(engine),
     price,
     ...(maxLifetimeMs !== undefined && { maxLifetimeMs }),
   });

@@ -12,6 +12,7 @@ import { estimateFor } from "../cost/estimate-run.ts";
 import { refuseTooMuch } from "../cost/fit.ts";
 import { checkDataset } from "../datasets/datasets.ts";
 import { checkRunEvals } from "../evals/run-evals.ts";
+import { checkRunEngine } from "../engines/engines.ts";
 import { launchOnce } from "../records/launch-once.ts";
 import { putFirst } from "../records/update.ts";
 import { redacted } from "../secrets/redacted.ts";
@@ -60,6 +61,7 @@ async function accept(control: Control, id: string, given: RunSpec, force: boole
   if (known) return accepted(control, known);
   const safe = redacted(control.secrets, given);
   await checkRunEvals(control, safe);
+  checkRunEngine(control, safe);
   const model = await startModel(control, safe);
   const teacher = await acceptTeacher(control, { ...safe, model });
   const spec = { ...safe, model, ...(teacher && { teacher }) };
@@ -75,10 +77,12 @@ async function accept(control: Control, id: string, given: RunSpec, force: boole
   if (spec.trackers) await checkTrackers(control, spec.trackers);
   if (spec.startFrom) await checkStart(control, spec, spec.startFrom.checkpoint);
   const { estimate, engine } = await estimateFor(control, spec);
-  if (!force) refuseTooMuch(spec, estimate, engine);
+  if (!force && spec.engine === "onnx") refuseTooMuch(spec, estimate, engine);
   const warnings = await checkUserCode(control, spec);
   warnings.push(...estimate.notes);
   const facts = estimate.hourlyUsd > 0 ? [estimateText(estimate)] : [];
+  if (spec.engine === "onnx" && spec.imageOverlay !== undefined)
+    warnings.push("imageOverlay is not applied: the embedded engine runs without an image.");
   if (safe !== given) warnings.push("The value of a secret stood in the spec; it was replaced.");
   const stored = await putFirst<RunSpecDocument>(control.store, runSpecKey(id), { v: 1, spec });
   const document = newDocument(control, id, stored.spec, estimate, [

@@ -24,7 +24,9 @@ export const launchEndpoint = z.strictObject({
   public: z._default(z.boolean(), false),
   /** Replace an endpoint of this name that has another identity, or restart the same one. */
   recreate: z._default(z.boolean(), false),
-  engine: z._default(z.enum(["onnx"]), "onnx"),
+  engine: z._default(z.enum(["onnx", "vllm"]), "onnx"),
+  /** Of engine vllm: its own settings by its own names, part of the identity; sdk/schema/engines/vllm-settings.ts. */
+  vllm: z.optional(z.record(z.string(), z.unknown())),
   /** What each replica runs on where there is a choice; part of the identity. Absent: processors. */
   hardware: z.optional(hardware),
   /** What is given changes an endpoint that exists; what is absent stays as it is there. */
@@ -59,7 +61,8 @@ export const endpoint = z.object({
   name: z.string(),
   model: modelRef,
   checkpoint: z.optional(checkpointId),
-  engine: z.enum(["onnx"]),
+  engine: z.enum(["onnx", "vllm"]),
+  vllm: z.optional(z.record(z.string(), z.unknown())),
   hardware: z.optional(hardware),
   public: z.boolean(),
   /** Launched because somebody chatted with its checkpoint by name, not by a launch. */

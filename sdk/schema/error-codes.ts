@@ -52,6 +52,7 @@ export const ERROR_CODES = {
   state_too_new: "user", // written by a newer version
   node_too_old: "user",
   package_missing: "user", // an optional package is not installed
+  engine_missing: "user", // this home cannot start the engine that is asked for
   python_missing: "user", // there is Python to run, and no python3
   python_not_allowed: "user", // there is Python to run, and nobody allowed it
   aws_config_invalid: "user", // variables that a function on AWS needs are missing or wrong

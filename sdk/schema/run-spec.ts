@@ -209,7 +209,13 @@ export const runSpec = z
     algorithm: algorithmSpec,
     trainer: trainerSpec,
     startFrom: z.optional(startPoint),
-    engine: z._default(z.enum(["onnx"]), "onnx"),
+    engine: z._default(z.enum(["onnx", "slime"]), "onnx"),
+    /** Of engine slime: its own settings by its own names; sdk/schema/engines/slime-settings.ts has them. */
+    slime: z.optional(z.record(z.string(), z.unknown())),
+    /** Shell commands that change the engine's image before it starts. The embedded engine has none. */
+    imageOverlay: z.optional(
+      z.array(z.string().check(z.minLength(1), z.maxLength(8_000))).check(z.maxLength(50)),
+    ),
     env: z._default(runEnvironment, {}),
     /** What it trains on where there is a choice. Absent: the processors of the home's usual container. */
     hardware: z.optional(hardware),
@@ -283,6 +289,10 @@ export const runSpec = z
     z.check(({ value, issues }) => {
       for (const { path, message } of teacherFaults(value))
         issues.push({ code: "custom", input: value, path, message });
+    }),
+    z.refine(({ engine, slime }) => engine === "slime" || slime === undefined, {
+      path: ["slime"],
+      message: 'are settings of slime; set engine to "slime"',
     }),
     z.refine(({ rollout }) => rollout.promptsPerStep * rollout.samplesPerPrompt <= MAX_SEQUENCES, {
       path: ["rollout", "samplesPerPrompt"],

@@ -54,7 +54,6 @@ class TrainWork:
             self._run_to_end([fill(word, places) for word in command], env)
         argv = [fill(word, places) for word in self._native["argv"]]
         self._log.info("engine: " + " ".join(argv))
-        self._phase_changed("initialize")
         self._engine = EngineProcess(argv, env, self._work_dir, self._line)
         try:
             return self._watch(self._engine)

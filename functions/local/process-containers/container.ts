@@ -61,13 +61,13 @@ export class Container {
 
   /** Starts the process of a stored intent. `onExit` is called once, with what the system says. */
   async start(
-    program: URL,
+    command: readonly string[],
     environment: Record<string, string>,
     onExit: (code: number | null, signal: NodeJS.Signals | null) => void,
   ): Promise<void> {
-    const { v, jobId, kind } = this.record;
+    const base = baseOf(this.record);
     this.#begun = true;
-    const child = spawnContainer({ paths: this.paths, name: `spotter-${kind}`, program, environment });
+    const child = spawnContainer({ paths: this.paths, name: `spotter-${base.kind}`, command, environment });
     child.unref();
     child.once("error", (error) => {
       noteInLog(this.paths.log, `The process could not be started: ${error.message}`);
@@ -84,12 +84,12 @@ export class Container {
     });
     const startedAt = await processStart(pid);
     if (ended || startedAt === undefined) return;
-    this.save({ v, jobId, kind, state: "running", pid, startedAt });
+    this.save({ ...base, state: "running", pid, startedAt });
   }
 
   /** Takes over the process that an earlier daemon started; false if there is none. */
   async adopt(): Promise<boolean> {
-    const { v, jobId, kind } = this.record;
+    const base = baseOf(this.record);
     if (this.record.state === "running") {
       const { pid, startedAt } = this.record;
       const start = await processStart(pid);
@@ -103,7 +103,7 @@ export class Container {
     const startedAt = pid === undefined ? undefined : await processStart(pid);
     if (pid === undefined || startedAt === undefined) return false;
     this.#pid = pid;
-    this.save({ v, jobId, kind, state: "running", pid, startedAt });
+    this.save({ ...base, state: "running", pid, startedAt });
     return true;
   }
 
@@ -122,12 +122,12 @@ export class Container {
   async finish(endedAtMs: number, code: number | null, signal: NodeJS.Signals | null): Promise<void> {
     // What the program started and left behind ends with it.
     if (this.#pid !== undefined) signalGroup(this.#pid, "SIGKILL");
-    const { v, jobId, kind } = this.record;
+    const base = baseOf(this.record);
     const exitCode = code ?? readExitCode(this.paths);
     const reason = exitReason({ exitCode, signal, asked: this.asked, logTail: this.tail(TAIL_LINES) });
     this.#pid = undefined;
     this.#child = undefined;
-    this.record = { v, jobId, kind, state: "exited", endedAtMs, exitCode, reason };
+    this.record = { ...base, state: "exited", endedAtMs, exitCode, reason };
     try {
       saveRecord(this.paths.record, this.record);
       rmSync(this.paths.exitCode, { force: true });
@@ -150,4 +150,8 @@ export class Container {
   tail(lines: number): string[] {
     return tailLines(this.paths.log, lines);
   }
+}
+
+function baseOf({ v, jobId, kind, engine }: ContainerRecord): Pick<ContainerRecord, "v" | "jobId" | "kind" | "engine"> {
+  return { v, jobId, kind, ...(engine && { engine }) };
 }

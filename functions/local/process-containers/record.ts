@@ -8,6 +8,8 @@ const base = {
   v: z.literal(1),
   jobId: z.string(),
   kind: z.enum(["serve", "train", "eval"]),
+  /** Absent: the embedded engine. */
+  engine: z.optional(z.enum(["slime", "vllm"])),
 };
 
 /** What is on the disk about a container; a new daemon goes on from here. */

@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { ContainerPaths } from "./record.ts";
 
 /**
@@ -20,18 +19,19 @@ export interface SpawnOptions {
   paths: ContainerPaths;
   /** For the list of processes. */
   name: string;
-  program: URL;
+  /** The program and its arguments. */
+  command: readonly string[];
   environment: Record<string, string>;
 }
 
 /** Starts a program as the leader of a process group of its own; its output goes to the log file. */
-export function spawnContainer({ paths, name, program, environment }: SpawnOptions): ChildProcess {
+export function spawnContainer({ paths, name, command, environment }: SpawnOptions): ChildProcess {
   mkdirSync(paths.work, { recursive: true, mode: 0o700 });
   const log = openSync(paths.log, "a", 0o600);
   try {
     return spawn(
       "/bin/sh",
-      ["-c", SHELL_SCRIPT, name, paths.exitCode, process.execPath, fileURLToPath(program)],
+      ["-c", SHELL_SCRIPT, name, paths.exitCode, ...command],
       {
         cwd: paths.work,
         env: {

@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import * as z from "zod/mini";
+import { jobEventBody } from "../../../../sdk/schema/job.ts";
 import { answer } from "../../fake-control-plane.ts";
 import { slimeJob, startAgent, type AgentOptions, type AgentRun } from "./agent.ts";
 import { hasPython } from "./has-python.ts";
@@ -33,6 +35,8 @@ describe.runIf(hasPython)("the agent of a training engine", () => {
     });
     expect(metrics.filter(({ type }) => type === "phase").length).toBeGreaterThan(2);
     expect(run.exit()).toEqual({ type: "exit", outcome: "succeeded" });
+    // All of it is what the control plane takes.
+    for (const event of plane.events) expect(z.safeParse(jobEventBody, event)).toMatchObject({ success: true });
     expect(plane.beats.at(-1)).toMatchObject({ attempt: 1 });
     const yaml = await readFile(join(run.workDir, "config/custom.yaml"), "utf8");
     expect(yaml).toBe(`dataset: ${join(run.workDir, "datasets", "dataset.jsonl")}\n`);

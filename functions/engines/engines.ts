@@ -1,0 +1,107 @@
+import { MODEL_PRESETS, presetOf } from "../../sdk/schema/engines/presets.ts";
+import { slimeFaults, type EngineFault } from "../../sdk/schema/engines/slime-check.ts";
+import { slimePlan, type PlannedSpec } from "../../sdk/schema/engines/slime-plan.ts";
+import { slimeSettings } from "../../sdk/schema/engines/slime-settings.ts";
+import { vllmFaults, vllmPlan, type VllmParams } from "../../sdk/schema/engines/vllm-plan.ts";
+import { vllmSettings } from "../../sdk/schema/engines/vllm-settings.ts";
+import type { Checkpoint } from "../../sdk/schema/checkpoint.ts";
+import type { LaunchEndpoint } from "../../sdk/schema/endpoint.ts";
+import { SpotterError } from "../../sdk/schema/errors.ts";
+import type { Hardware } from "../../sdk/schema/hardware.ts";
+import type { NativePlan } from "../../sdk/schema/native-plan.ts";
+import { parseWith } from "../../sdk/schema/parse.ts";
+import type { RunSpec } from "../../sdk/schema/run-spec.ts";
+import type { Control } from "../control.ts";
+import type { ForeignEngine } from "../ports/containers.ts";
+
+type Served = Pick<LaunchEndpoint, "model" | "engine" | "vllm" | "hardware">;
+
+/** `{ engine }` of a job that another maker's engine does; nothing for the embedded one. */
+export function foreign(engine: RunSpec["engine"] | LaunchEndpoint["engine"]): { engine?: ForeignEngine } {
+  return engine === "onnx" ? {} : { engine };
+}
+
+/**
+ * Refuses what the engine of a run could not do, before anything is started.
+ *
+ * @throws SpotterError `engine_missing` where this home has no such engine; `invalid_input` with all that is wrong.
+ */
+export function checkRunEngine(control: Control, spec: RunSpec): void {
+  if (spec.engine === "onnx") return;
+  checkOffered(control, spec.engine);
+  const planned = plannedOf(spec);
+  refuse(slimeFaults({ ...spec, ...planned }), "The run");
+}
+
+/** The same of an endpoint. */
+export function checkEndpointEngine(control: Control, launch: Served & { name: string }): void {
+  if (launch.engine === "onnx") return;
+  checkOffered(control, launch.engine);
+  refuse(vllmFaults(vllmParams(launch.name, launch, undefined)), "The endpoint");
+}
+
+/** What the container of a run starts; undefined for the embedded engine. `start`: the checkpoint it goes on from. */
+export function runPlan(spec: RunSpec, start: Checkpoint | undefined): NativePlan | undefined {
+  if (spec.engine === "onnx") return undefined;
+  const continues = start !== undefined && spec.startFrom?.mode !== "weights";
+  return slimePlan(plannedOf(spec), continues ? stepsIn(start) : 0);
+}
+
+/** What a replica starts; undefined for the embedded engine. */
+export function endpointPlan(
+  name: string,
+  endpoint: Served,
+  checkpoint: Checkpoint | undefined,
+): NativePlan | undefined {
+  return endpoint.engine === "onnx" ? undefined : vllmPlan(vllmParams(name, endpoint, checkpoint?.kind));
+}
+
+function vllmParams(endpoint: string, served: Served, checkpoint: VllmParams["checkpoint"]): VllmParams {
+  const { model, hardware, vllm = {} } = served;
+  return {
+    endpoint,
+    model,
+    ...(checkpoint && { checkpoint }),
+    ...(hardware && { hardware }),
+    vllm: parseWith(vllmSettings, vllm, "vllm"),
+  };
+}
+
+/** Steps that a checkpoint of slime has behind it, with those of runs before: its iterations count from 0. */
+function stepsIn({ id, files }: Checkpoint): number {
+  const iterations = files.flatMap(({ path }) => /^trainer\/iter_(\d{7})\//.exec(path)?.[1] ?? []);
+  if (iterations.length > 0) return Math.max(...iterations.map(Number)) + 1;
+  throw new SpotterError("checkpoint_mismatch", `Checkpoint ${id} has no optimizer state of slime.`, {
+    where: "startFrom",
+    hint: 'Start from its weights: { checkpoint, mode: "weights" }.',
+  });
+}
+
+function plannedOf(spec: RunSpec): PlannedSpec {
+  const { slime = {}, hardware } = spec;
+  const settings = parseWith(slimeSettings, slime, "slime");
+  const gpus = settings.actorNumGpusPerNode ?? gpusOf(spec.model.name, hardware);
+  return { ...spec, slime: settings, gpus, nodes: settings.actorNumNodes ?? 1 };
+}
+
+function gpusOf(model: string, hardware: Hardware | undefined): number {
+  return hardware?.count ?? presetOf(model)?.train.count ?? 8;
+}
+
+function checkOffered(control: Control, engine: ForeignEngine): void {
+  if (control.config.engines?.().includes(engine) === true) return;
+  throw new SpotterError("engine_missing", `This home has no ${engine}.`, {
+    where: "engine",
+    hint: `docs/engines.md says how to give it one. The embedded engine trains and serves without a GPU; models that ${engine} is set up for: ${MODEL_PRESETS.map(({ names }) => names[0]).join(", ")}.`,
+  });
+}
+
+function refuse(faults: readonly EngineFault[], what: string): void {
+  const [first] = faults;
+  if (first === undefined) return;
+  const lines = faults.map(({ where, message, hint }) => `  ${where}: ${message}${hint === undefined ? "" : ` (${hint})`}`);
+  throw new SpotterError("invalid_input", `${what} cannot run like this:\n${lines.join("\n")}`, {
+    where: first.where,
+    ...(first.hint === undefined ? {} : { hint: first.hint }),
+  });
+}

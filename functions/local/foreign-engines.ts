@@ -1,0 +1,49 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ForeignEngine } from "../ports/containers.ts";
+import { isOnPath } from "./on-path.ts";
+
+/** The agent's folder; the same from source and from the build. */
+const PYTHON_DIR = new URL("../../engine/python/", import.meta.url);
+/** What engines and their GPUs read from the machine, besides what every container may. */
+const PASSED_ON =
+  /^(CUDA_|NVIDIA_|NCCL_|LD_LIBRARY_PATH$|HF_TOKEN$|SPOTTER_ENGINE_PYTHON$|SPOTTER_AGENT_OPTIONS$|STAND_IN)/;
+
+/** Engines of other makers on this machine, by what its owner said in variables; see docs/engines.md. */
+export interface ForeignEngines {
+  /** Those that are there now. */
+  offered(): ForeignEngine[];
+  agent: { command: readonly string[]; environment: Record<string, string> };
+}
+
+/**
+ * `SPOTTER_SLIME_DIR` is the folder of slime's train.py; vLLM is there where its command is on the PATH. Both need a
+ * `python3` for the agent.
+ */
+export function foreignEngines(environment: NodeJS.ProcessEnv): ForeignEngines {
+  const { PATH, SPOTTER_SLIME_DIR: slimeDir } = environment;
+  const passedOn = Object.entries(environment).flatMap(([name, value]) =>
+    value !== undefined && PASSED_ON.test(name) ? [[name, value] as const] : [],
+  );
+  const hasSlime = () => slimeDir !== undefined && existsSync(join(slimeDir, "train.py"));
+  return {
+    offered: () => {
+      if (!isOnPath("python3", PATH)) return [];
+      return [...(hasSlime() ? (["slime"] as const) : []), ...(isOnPath("vllm", PATH) ? (["vllm"] as const) : [])];
+    },
+    agent: {
+      command: ["python3", "-m", "spotter_agent"],
+      environment: {
+        ...Object.fromEntries(passedOn),
+        PYTHONPATH: fileURLToPath(PYTHON_DIR),
+        PYTHONDONTWRITEBYTECODE: "1",
+        // A replica on this machine is reached by this machine alone.
+        ...(environment["SPOTTER_AGENT_OPTIONS"] === undefined && {
+          SPOTTER_AGENT_OPTIONS: JSON.stringify({ host: "127.0.0.1", address: "127.0.0.1" }),
+        }),
+        ...(slimeDir === undefined ? {} : { SPOTTER_ENGINE_DIR: slimeDir }),
+      },
+    },
+  };
+}

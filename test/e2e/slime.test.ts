@@ -1,0 +1,92 @@
+import { spawnSync } from "node:child_process";
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Dataset, models, recipes, TrainConfig } from "../../sdk/index.ts";
+import { SLIME_OPTIONS } from "../../sdk/schema/engines/slime-plan.ts";
+import { ownHome } from "./home.ts";
+
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+if (!hasPython) process.stderr.write("skipped: there is no python3 on this machine\n");
+
+/** A folder like slime's own, with a train.py that takes slime's options and no others. */
+async function standIn(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), "spotter-slime-dir-"));
+  await copyFile(new URL("../fixtures/engines/slime.py", import.meta.url), join(dir, "train.py"));
+  await writeFile(join(dir, "options.json"), JSON.stringify(Object.keys(SLIME_OPTIONS.options)));
+  await writeFile(
+    join(dir, "rewards.ts"),
+    'import { reward } from "spotter";\nexport const length = reward(async (args) => args.response.content.length);\n',
+  );
+  return dir;
+}
+
+describe.skipIf(!hasPython)("the tutorial's own recipe, on a stand-in for slime", () => {
+  let dir = "";
+  beforeAll(async () => {
+    dir = await standIn();
+    process.env["SPOTTER_SLIME_DIR"] = dir;
+    process.env["STAND_IN_OPTIONS"] = join(dir, "options.json");
+  });
+  ownHome();
+  afterAll(() => rm(dir, { recursive: true, force: true }));
+
+  it("trains ten steps, changes its image first, and goes on for twenty more", async () => {
+    // Any weights will do under the name: the stand-in reads none.
+    await models.push(new URL("../../engine/models/nano", import.meta.url), { name: "Qwen/Qwen3.5-4B" });
+    const config = {
+      model: "Qwen/Qwen3.5-4B",
+      dataset: Dataset.fromArray(
+        ["rain", "snow", "fog"].map((keywords) => ({ keywords })),
+        { inputColumn: "keywords", promptTemplate: "Write a haiku about {input}." },
+      ),
+      rewards: join(dir, "rewards.ts"),
+      imageOverlay: [`echo changed > ${join(dir, "changed")}`],
+    };
+    const recipe = {
+      evalInterval: null,
+      rolloutNumGpus: 8,
+      nSamplesPerPrompt: 8,
+      applyChatTemplateKwargs: '{"enable_thinking": false}',
+    };
+    const first = await new TrainConfig({
+      ...config,
+      recipe: recipes.slime({ ...recipe, numRollout: 10, saveInterval: 5 }),
+    }).launch();
+    const result = await first.result();
+    expect(result.checkpoints().map(({ step }) => step)).toEqual([5, 10]);
+    expect(await readFile(join(dir, "changed"), "utf8")).toBe("changed\n");
+    await first.refresh();
+    // The run's own reward, in its isolate, of answers of 10 and 11 letters.
+    expect(first.record.metrics).toMatchObject({ reward_mean: 10.5, loss: 0.25 });
+
+    const checkpoint = result.checkpoints().at(-1);
+    const more = await new TrainConfig({
+      ...config,
+      ...(checkpoint && { startFrom: checkpoint }),
+      recipe: recipes.slime({ ...recipe, numRollout: 20 }),
+    }).launch();
+    const last = (await more.result()).checkpoints().at(-1);
+    expect(last?.step).toBe(20);
+    const iteration = last?.record.files.find(({ path }) => path.endsWith(".distcp"));
+    expect(iteration?.path).toBe("trainer/iter_0000029/__0_0.distcp");
+    // Thirty steps on the base, none twice: its state is a word of the row for each.
+    const words = [..."Write a haiku about ".repeat(30)].length + 10 * "rainsnowfog".length + 30;
+    expect(iteration?.size).toBe("weights of the base".length + 30 * " + ".length + words);
+  }, 30_000);
+
+  it("says at launch what slime would not take, and where there is no slime", async () => {
+    const dataset = Dataset.fromArray([{ q: "a" }], { inputColumn: "q" });
+    const launch = (recipe: ReturnType<typeof recipes.slime>) =>
+      new TrainConfig({ model: "Qwen/Qwen3.5-4B", dataset, recipe, rewards: join(dir, "rewards.ts") }).launch();
+    await expect(
+      launch(recipes.slime({ tensorModelParallelSize: 3, flags: { "num-rollouts": 2 } })),
+    ).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringMatching(/flags.num-rollouts: .*num-rollout\?[^]*tensorModelParallelSize/) as string,
+    });
+    await rm(join(dir, "train.py"));
+    await expect(launch(recipes.slime({}))).rejects.toMatchObject({ code: "engine_missing" });
+  });
+});
