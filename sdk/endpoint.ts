@@ -7,6 +7,7 @@ import {
   type EndpointState,
   type LaunchEndpointInput,
 } from "./schema/endpoint.ts";
+import type { VllmSettings } from "./schema/engines/vllm-settings.ts";
 import { type GpuClass, hardware } from "./schema/hardware.ts";
 import { parseWith } from "./schema/parse.ts";
 import { scalingSettings, type ScalingSettings } from "./schema/scaling.ts";
@@ -39,6 +40,10 @@ export interface LaunchEndpointParams extends CallOptions {
    * endpoint's `notes`. Default: processors.
    */
   hardware?: { gpu?: GpuClass; fallbacks?: GpuClass[]; count?: number; spot?: boolean };
+  /** What serves it: the embedded engine, or vLLM where the home has it; see docs/engines.md. Default onnx. */
+  engine?: "onnx" | "vllm";
+  /** Settings of vLLM by its own names, as `maxModelLen` for `--max-model-len`. */
+  vllm?: VllmSettings;
   /** It is stopped this long after its last launch, however busy it is. Default: never. */
   maxLifetimeMs?: number;
   /**
@@ -69,6 +74,8 @@ const launchParams = optionsSchema({
   public: z.optional(z.boolean()),
   recreate: z.optional(z.boolean()),
   hardware: z.optional(hardware),
+  engine: z.optional(z.enum(["onnx", "vllm"])),
+  vllm: z.optional(z.record(z.string(), z.unknown())),
   maxLifetimeMs: z.optional(positiveInt),
   scaling: z.optional(scalingSettings),
   force: z.optional(z.boolean()),
@@ -114,6 +121,8 @@ export class Endpoint {
       ...(params.public === undefined ? {} : { public: params.public }),
       ...(params.recreate === undefined ? {} : { recreate: params.recreate }),
       ...(params.hardware === undefined ? {} : { hardware: params.hardware }),
+      ...(params.engine === undefined ? {} : { engine: params.engine }),
+      ...(params.vllm === undefined ? {} : { vllm: params.vllm }),
       ...(params.maxLifetimeMs === undefined ? {} : { maxLifetimeMs: params.maxLifetimeMs }),
       ...(params.scaling === undefined ? {} : { scaling: params.scaling }),
     };

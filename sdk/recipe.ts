@@ -133,7 +133,12 @@ export const recipes = {
    * recipes.slime({ numRollout: 10, rolloutNumGpus: 8, nSamplesPerPrompt: 8, saveInterval: 5, evalInterval: null });
    */
   slime(params: SlimeParams): Recipe {
-    const { numRollout = 1, rolloutBatchSize = 16, nSamplesPerPrompt = 8, rolloutMaxResponseLen = 4_096 } = params;
+    const {
+      numRollout = 1,
+      rolloutBatchSize = 16,
+      nSamplesPerPrompt = 8,
+      rolloutMaxResponseLen = 4_096,
+    } = params;
     const { saveInterval, lr = 5e-7, weightDecay = 0.1, adamBeta1 = 0.9, adamBeta2 = 0.98 } = params;
     const { epsClip = 0.2, epsClipHigh = 0.28, rolloutTemperature = 1, evalInterval = null } = params;
     return {

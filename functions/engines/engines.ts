@@ -99,7 +99,9 @@ function checkOffered(control: Control, engine: ForeignEngine): void {
 function refuse(faults: readonly EngineFault[], what: string): void {
   const [first] = faults;
   if (first === undefined) return;
-  const lines = faults.map(({ where, message, hint }) => `  ${where}: ${message}${hint === undefined ? "" : ` (${hint})`}`);
+  const lines = faults.map(
+    ({ where, message, hint }) => `  ${where}: ${message}${hint === undefined ? "" : ` (${hint})`}`,
+  );
   throw new SpotterError("invalid_input", `${what} cannot run like this:\n${lines.join("\n")}`, {
     where: first.where,
     ...(first.hint === undefined ? {} : { hint: first.hint }),

@@ -30,7 +30,10 @@ export function foreignEngines(environment: NodeJS.ProcessEnv): ForeignEngines {
   return {
     offered: () => {
       if (!isOnPath("python3", PATH)) return [];
-      return [...(hasSlime() ? (["slime"] as const) : []), ...(isOnPath("vllm", PATH) ? (["vllm"] as const) : [])];
+      return [
+        ...(hasSlime() ? (["slime"] as const) : []),
+        ...(isOnPath("vllm", PATH) ? (["vllm"] as const) : []),
+      ];
     },
     agent: {
       command: ["python3", "-m", "spotter_agent"],

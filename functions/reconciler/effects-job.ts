@@ -13,7 +13,16 @@ export async function intendJob(
   control: Control,
   job: Pick<
     JobRecord,
-    "id" | "kind" | "owner" | "attempt" | "endpoint" | "resume" | "hardware" | "engine" | "price" | "maxLifetimeMs"
+    | "id"
+    | "kind"
+    | "owner"
+    | "attempt"
+    | "endpoint"
+    | "resume"
+    | "hardware"
+    | "engine"
+    | "price"
+    | "maxLifetimeMs"
   >,
 ): Promise<void> {
   if (await findJob(control, job.id)) return;

@@ -79,12 +79,19 @@ describe.skipIf(!hasPython)("the tutorial's own recipe, on a stand-in for slime"
   it("says at launch what slime would not take, and where there is no slime", async () => {
     const dataset = Dataset.fromArray([{ q: "a" }], { inputColumn: "q" });
     const launch = (recipe: ReturnType<typeof recipes.slime>) =>
-      new TrainConfig({ model: "Qwen/Qwen3.5-4B", dataset, recipe, rewards: join(dir, "rewards.ts") }).launch();
+      new TrainConfig({
+        model: "Qwen/Qwen3.5-4B",
+        dataset,
+        recipe,
+        rewards: join(dir, "rewards.ts"),
+      }).launch();
     await expect(
       launch(recipes.slime({ tensorModelParallelSize: 3, flags: { "num-rollouts": 2 } })),
     ).rejects.toMatchObject({
       code: "invalid_input",
-      message: expect.stringMatching(/flags.num-rollouts: .*num-rollout\?[^]*tensorModelParallelSize/) as string,
+      message: expect.stringMatching(
+        /flags.num-rollouts: .*num-rollout\?[^]*tensorModelParallelSize/,
+      ) as string,
     });
     await rm(join(dir, "train.py"));
     await expect(launch(recipes.slime({}))).rejects.toMatchObject({ code: "engine_missing" });

@@ -152,6 +152,11 @@ export class Container {
   }
 }
 
-function baseOf({ v, jobId, kind, engine }: ContainerRecord): Pick<ContainerRecord, "v" | "jobId" | "kind" | "engine"> {
+function baseOf({
+  v,
+  jobId,
+  kind,
+  engine,
+}: ContainerRecord): Pick<ContainerRecord, "v" | "jobId" | "kind" | "engine"> {
   return { v, jobId, kind, ...(engine && { engine }) };
 }

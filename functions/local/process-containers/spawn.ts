@@ -29,22 +29,18 @@ export function spawnContainer({ paths, name, command, environment }: SpawnOptio
   mkdirSync(paths.work, { recursive: true, mode: 0o700 });
   const log = openSync(paths.log, "a", 0o600);
   try {
-    return spawn(
-      "/bin/sh",
-      ["-c", SHELL_SCRIPT, name, paths.exitCode, ...command],
-      {
-        cwd: paths.work,
-        env: {
-          ...environment,
-          SPOTTER_WORK_DIR: paths.work,
-          // Beside the folder of all containers: what one installed the next one finds.
-          SPOTTER_CACHE_DIR: join(paths.work, "..", "..", "cache"),
-          TMPDIR: paths.work,
-        },
-        detached: true,
-        stdio: ["ignore", log, log],
+    return spawn("/bin/sh", ["-c", SHELL_SCRIPT, name, paths.exitCode, ...command], {
+      cwd: paths.work,
+      env: {
+        ...environment,
+        SPOTTER_WORK_DIR: paths.work,
+        // Beside the folder of all containers: what one installed the next one finds.
+        SPOTTER_CACHE_DIR: join(paths.work, "..", "..", "cache"),
+        TMPDIR: paths.work,
       },
-    );
+      detached: true,
+      stdio: ["ignore", log, log],
+    });
   } finally {
     closeSync(log);
   }

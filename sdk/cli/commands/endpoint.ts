@@ -74,7 +74,7 @@ function launch(context: CliContext): Command {
       const { signal } = context;
       const scaling = scalingFrom(rest);
       const hardware = hardwareFrom(rest);
-      const { maxLifetime: maxLifetimeMs } = rest;
+      const { maxLifetime: maxLifetimeMs, engine, vllm } = rest;
       const endpoint = await Endpoint.launch(model, {
         checkpoint,
         ...(name !== undefined && { name }),
@@ -83,6 +83,8 @@ function launch(context: CliContext): Command {
         ...(force !== undefined && { force }),
         ...(hardware !== undefined && { hardware }),
         ...(maxLifetimeMs !== undefined && { maxLifetimeMs }),
+        ...(engine !== undefined && { engine }),
+        ...(vllm !== undefined && { vllm }),
         ...(scaling !== undefined && { scaling }),
         signal,
       });

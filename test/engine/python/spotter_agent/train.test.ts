@@ -36,7 +36,8 @@ describe.runIf(hasPython)("the agent of a training engine", () => {
     expect(metrics.filter(({ type }) => type === "phase").length).toBeGreaterThan(2);
     expect(run.exit()).toEqual({ type: "exit", outcome: "succeeded" });
     // All of it is what the control plane takes.
-    for (const event of plane.events) expect(z.safeParse(jobEventBody, event)).toMatchObject({ success: true });
+    for (const event of plane.events)
+      expect(z.safeParse(jobEventBody, event)).toMatchObject({ success: true });
     expect(plane.beats.at(-1)).toMatchObject({ attempt: 1 });
     const yaml = await readFile(join(run.workDir, "config/custom.yaml"), "utf8");
     expect(yaml).toBe(`dataset: ${join(run.workDir, "datasets", "dataset.jsonl")}\n`);
