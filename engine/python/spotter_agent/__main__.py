@@ -31,7 +31,7 @@ def main(env: Dict[str, str]) -> int:
     work_dir.mkdir(parents=True, exist_ok=True)
     place = Place(env)
     if not place.is_main:
-        return child(env, place)
+        return child(env, place, options)
     client = JobClient(
         env["SPOTTER_URL"],
         env["SPOTTER_JOB_ID"],
@@ -76,7 +76,7 @@ def run(client: JobClient, log: Log, work_dir: Path, options: Options, place: Pl
     training = TrainWork(client, log, work_dir, options)
     if place.count == 1:
         return training.run()
-    children = Children(place.count - 1, client.token, training.node_lost)
+    children = Children(place.count - 1, client.token, training.node_lost, port=options.nodes_port)
     try:
         return training.run()
     finally:
@@ -122,7 +122,7 @@ def coded_of(error: BaseException) -> JobError:
     return JobError("internal", f"{type(error).__name__}: {error}")
 
 
-def child(env: Dict[str, str], place: Place) -> int:
+def child(env: Dict[str, str], place: Place, options: Options) -> int:
     """A further host of a job: does as the main node's engine asks, and goes when that one is gone."""
     ended = threading.Event()
     lost: Dict[str, JobError] = {}
@@ -134,7 +134,7 @@ def child(env: Dict[str, str], place: Place) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
     try:
-        main_node = Main(place.main_host, place.rank, env["SPOTTER_JOB_TOKEN"], gone)
+        main_node = Main(place.main_host, place.rank, env["SPOTTER_JOB_TOKEN"], gone, options.nodes_port)
     except JobError as error:
         sys.stderr.write(f"{error.message}\n")
         return FAILED

@@ -17,7 +17,7 @@ from typing import Callable, Dict, Optional, Set
 
 from .errors import JobError
 
-PORT = 29_399
+PORT = 29_399  # as options.py has it
 BEAT_EVERY_S = 5.0
 SILENT_AFTER_S = 30.0
 JOIN_WITHIN_S = 900.0

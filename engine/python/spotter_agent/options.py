@@ -21,6 +21,8 @@ class Options(NamedTuple):
     host: str = "0.0.0.0"
     # The address that a replica is reached at; empty: this host's own in its network.
     address: str = ""
+    # Where the hosts of one job find each other, see nodes.py.
+    nodes_port: int = 29_399
     hub_url: str = "https://huggingface.co"
 
 
