@@ -1,0 +1,48 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { RunEventPage } from "../../../sdk/schema/event.ts";
+import type { RunDetail } from "../../../sdk/schema/run.ts";
+import type { RunSpecInput } from "../../../sdk/schema/run-spec.ts";
+import { testPlane } from "../../fakes/control-plane.ts";
+import { preparedSpec } from "../../fakes/run-spec.ts";
+
+interface Refusal {
+  error: { code: string; message: string };
+}
+
+const GROUP = { promptsPerStep: 2, samplesPerPrompt: 2 };
+
+describe("the engine of a run", () => {
+  it("is the embedded one, which says that it has no image to change (C18)", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    const spec = { ...(await preparedSpec(plane)), imageOverlay: ["apt-get install jq"] };
+    const { run } = await plane.json<RunDetail>("POST", "/runs", spec);
+    const { events } = await plane.json<RunEventPage>("GET", `/runs/${run.id}/events`);
+    const told = events.flatMap(({ body }) => (body.type === "log" ? [body.message] : []));
+    expect(told).toContain("imageOverlay is not applied: the embedded engine runs without an image.");
+  });
+
+  it("is refused where this home has none, and with all that it would not take", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    const base = await preparedSpec(plane);
+    const refused = async (changes: Partial<RunSpecInput>): Promise<Refusal["error"]> => {
+      const response = await plane.call("POST", "/runs", { ...base, rollout: GROUP, ...changes });
+      expect(response.status).toBe(400);
+      return ((await response.json()) as Refusal).error;
+    };
+    const model = { name: "Qwen/Qwen3-4B" };
+    expect(await refused({ engine: "slime", model })).toMatchObject({ code: "engine_missing" });
+    expect(await refused({ slime: { colocate: true } })).toMatchObject({ code: "invalid_input" });
+    plane.control.config.engines = () => ["slime"];
+    const { code, message } = await refused({
+      engine: "slime",
+      model,
+      adapter: { kind: "lora" },
+      slime: { flags: { "no-such-thing-at-all": 1 }, globalBatchSize: 3 },
+    });
+    expect(code).toBe("invalid_input");
+    expect(message.split("\n")).toHaveLength(4);
+    expect(await refused({ engine: "slime", model, slime: { numRollouts: 1 } })).toMatchObject({
+      code: "unknown_key",
+    });
+  });
+});
