@@ -26,7 +26,7 @@ export async function estimateFor(
   // Refused now, and not when there is no room on the first.
   for (const choice of spec.hardware ? hardwareChoices(spec.hardware) : []) pricing.priceOf(choice);
   const measured = await measure(control, spec, price);
-  const engine = await estimateEngine(control, spec);
+  const engine = spec.engine === "onnx" ? await estimateEngine(control, spec) : undefined;
   const notes = hardwareNotes(pricing, spec);
   return { estimate: estimateCost(spec, { price, measured, engine, notes }), engine };
 }
