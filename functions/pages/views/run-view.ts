@@ -10,6 +10,8 @@ import { failureView, section, stateView } from "./parts.ts";
 import { rolloutsView, type RolloutsProps } from "./rollouts-view.ts";
 import { remainingMs, type RunModel } from "./run-model.ts";
 
+const KIND_WORDS = { rl: "reinforcement learning", sft: "supervised", distill: "distillation" } as const;
+
 // The schema's own list would bring the validator into the browser.
 const ENDED: readonly RunState[] = ["succeeded", "failed", "cancelled"];
 
@@ -101,7 +103,7 @@ function headView(props: RunProps): View {
       "p",
       { class: "mute" },
       run.name === undefined ? null : h("code", null, `${run.id} `),
-      `${run.kind === "rl" ? "reinforcement learning" : "supervised"} on ${run.model}`,
+      `${KIND_WORDS[run.kind]} on ${run.model}`,
       run.tags.length === 0 ? "" : ` · ${run.tags.join(", ")}`,
     ),
     run.notes === undefined ? null : h("p", { class: "notes" }, run.notes),

@@ -22,6 +22,7 @@ describe("what can be asked of a run", () => {
 describe("what a run does right now", () => {
   it("is said in words", () => {
     expect(phaseText(run({ phase: "sync-weights" }))).toBe("sync weights");
+    expect(phaseText(run({ kind: "distill", phase: "wait-for-teacher" }))).toBe("wait for teacher");
     expect(phaseText(run({ state: "provisioning", waitingFor: "capacity" }))).toBe("waiting for capacity");
     expect(phaseText(run({ phase: "train", pauseRequested: true }))).toBe("saving, then it pauses");
     expect(phaseText(run({ phase: "train", cancelRequested: true }))).toBe("saving, then it ends");
