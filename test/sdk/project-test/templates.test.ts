@@ -88,3 +88,32 @@ it("tells of the rewards of the math template that right answers get 1 and empty
     rewards: [{ name: "accuracy", invalid: 0, expected: { n: 40, mean: 1 }, empty: { n: 40, mean: 0 } }],
   });
 });
+
+it("lets nobody win the game of a template by a pile that is not on the table", async () => {
+  const words = [
+    "test",
+    "-d",
+    join(folder, "game"),
+    "--entry",
+    "0",
+    "--model",
+    "mock",
+    "--verbose",
+    "--json",
+  ];
+  const { out } = await runCli(words, { url, key: ADMIN_KEY });
+  const { rollouts } = JSON.parse(out) as { rollouts: object[] };
+  // The mock takes the last stone of a pile of one, where five are on the table.
+  expect(rollouts).toMatchObject([
+    {
+      reward: 0,
+      rewards: { won: 0, legal: 0 },
+      conversation: [
+        { role: "user" },
+        { tool_calls: [{ function: { arguments: '{"pile":1,"stones":1}' } }] },
+        { role: "tool", content: '{"pile":0,"winner":"you"}' },
+        { role: "assistant" },
+      ],
+    },
+  ]);
+});

@@ -25,17 +25,11 @@ trainer:
   learning_rate: 0.0001
 `;
 
-const REWARDS = `import { reward } from "spotter";
+const REWARDS = `import { mathEqual, reward } from "spotter";
 
-/** The last number of the answer, with thousands written as 1,234 or 1234. */
-function lastNumber(text: string): number | undefined {
-  const found = text.match(/-?\\d[\\d,]*(?:\\.\\d+)?/g)?.at(-1);
-  return found === undefined ? undefined : Number(found.replaceAll(",", ""));
-}
-
-/** 1 if the last number of the answer is the expected one. */
+/** 1 if the answer is right, however it is written: 12, 12.0, \\boxed{12} or "so it is 12 apples". */
 export const accuracy = reward(({ response, metadata }) =>
-  lastNumber(response.content) === Number(metadata.expected_answer) ? 1 : 0,
+  mathEqual(String(metadata.expected_answer), response.content) ? 1 : 0,
 );
 `;
 

@@ -53,11 +53,11 @@ export const add = tool<{ a: number; b: number }>(
 );
 `;
 
-const REWARDS = `import { reward } from "spotter";
+const REWARDS = `import { mathEqual, reward } from "spotter";
 
-/** 1 if the answer names the expected number. */
+/** 1 if the number that is answered is the expected one. */
 export const accuracy = reward(({ response, metadata }) =>
-  new RegExp(\`\\\\b\${String(metadata.expected_answer)}\\\\b\`).test(response.content) ? 1 : 0,
+  mathEqual(String(metadata.expected_answer), response.content) ? 1 : 0,
 );
 
 /** Whether a tool was asked at all. */
