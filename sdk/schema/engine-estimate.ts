@@ -6,6 +6,7 @@
  */
 import { adapterParametersOf, parametersOf, type ModelShape } from "./model-shape.ts";
 import type { RunSpec } from "./run-spec.ts";
+import { PASS_LOGITS } from "./trainer-spec.ts";
 
 /** Memory of one container at its peak, in MiB, by what it is for. */
 export interface MemoryParts {
@@ -83,8 +84,8 @@ export function trainingMemory(spec: EstimatedSpec, shape: ModelShape, promptTok
   const isFull = adapter.kind === "full";
   const trained = isFull ? parameters : adapterParametersOf(shape, adapter.rank, adapter.targets);
   const sequences = sequencesPerStep(spec);
-  const micro = Math.min(trainer.microBatchSize, sequences);
   const tokens = longestTokens(spec, shape, promptTokens * LONG_ROW);
+  const micro = Math.min(trainer.microBatchSize, sequences, sequencesPerPass(shape, tokens));
   const learnt =
     spec.kind === "sft" ? tokens : Math.min(tokens, spec.rollout.maxTokens * spec.rollout.maxTurns);
   const slots = Math.min(MAX_SLOTS, sequences);
@@ -129,6 +130,11 @@ export function secondsPerStep(
   const written = sequences * Math.min(shape.maxPositions, spec.rollout.maxTokens * spec.rollout.maxTurns);
   const rate = DECODE_FLOP_PER_S * (sequences < FEW_SEQUENCES ? FEW_SHARE : 1);
   return learning + (2 * parameters * written) / (threads * rate);
+}
+
+/** The engine cuts a pass that would have too many logits. */
+function sequencesPerPass({ vocabularySize }: ModelShape, tokens: number): number {
+  return Math.max(1, Math.floor(PASS_LOGITS / vocabularySize / tokens));
 }
 
 function hasReference({ algorithm }: EstimatedSpec): boolean {

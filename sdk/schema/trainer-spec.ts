@@ -4,6 +4,9 @@ import { countUpTo, nonNegativeInt, positiveInt } from "./common.ts";
 /** Sequences of one step: all are in memory at once. */
 export const MAX_SEQUENCES = 65_536;
 
+/** Logits of one pass of the embedded engine at most, of which there is a handful of copies: 256 MB each. */
+export const PASS_LOGITS = 2 ** 26;
+
 /** How weights are changed, whatever is learnt. */
 export const trainerSpec = z.strictObject({
   steps: z.number().check(z.int(), z.lte(10_000_000)),

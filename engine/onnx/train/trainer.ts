@@ -1,5 +1,6 @@
 import type { Tensor } from "onnxruntime-node";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
+import { PASS_LOGITS } from "../../../sdk/schema/trainer-spec.ts";
 import type { Scored, TrainBatch, TrainerSetup, TrainStepResult } from "../engine-api.ts";
 import type { SessionParams, Tensors } from "../graph/session.ts";
 import { ParameterSet } from "../models/parameter-set.ts";
@@ -19,9 +20,6 @@ import type { Optimizer } from "./optimizers/optimizer.ts";
 import { packedBatches } from "./packing.ts";
 import { Scorer } from "./scorer.ts";
 import { loadTrainerState, saveTrainerState, type TrainerState } from "./trainer-state.ts";
-
-/** Logits of one pass, of which there are a handful of copies: 256 MB each. */
-const MAX_LOGITS = 2 ** 26;
 
 export interface TrainerParams extends SessionParams {
   /** Longest sequence. Default: what the model's configuration says. */
@@ -168,7 +166,7 @@ export class Trainer {
 
   /** The passes of a batch, none of which has more logits than memory can bear. */
   #parts({ microBatchSize, packTokens }: TrainBatch, sequences: MaskedSequence[]): MicroBatch[] {
-    const tokens = Math.floor(MAX_LOGITS / this.policy.config.vocabularySize);
+    const tokens = Math.floor(PASS_LOGITS / this.policy.config.vocabularySize);
     const limits = { sequences: microBatchSize, tokens };
     return packTokens === undefined
       ? microBatches(sequences, limits)

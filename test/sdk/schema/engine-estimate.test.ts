@@ -106,13 +106,23 @@ describe("the memory that the embedded engine needs", () => {
     const of = (changes: Partial<RunSpecInput>) => trainingMemory(spec(changes), shape, 20);
     const weightsMiB = 513;
     expect(of({}).weights).toBeCloseTo(weightsMiB, 0);
-    expect(of({}).optimizer).toBeCloseTo(3 * weightsMiB, -1);
-    expect(of({ trainer: { steps: 1, optimizer: "sign_sgd" } }).optimizer).toBeCloseTo(weightsMiB, 0);
+    const onePass = { rollout: { promptsPerStep: 1, samplesPerPrompt: 4 } };
+    expect(of(onePass).optimizer).toBeCloseTo(3 * weightsMiB, -1);
+    const signs = { ...onePass, trainer: { steps: 1, optimizer: "sign_sgd" as const } };
+    expect(of(signs).optimizer).toBeCloseTo(weightsMiB, 0);
     expect(of({ trainer: { steps: 1, microBatchSize: 8 } }).optimizer).toBeCloseTo(4 * weightsMiB, -1);
     expect(of({ algorithm: { kind: "grpo", klCoef: 0.1 } }).weights).toBeCloseTo(2 * weightsMiB, 0);
     expect(of({ adapter: { kind: "lora" } }).weights).toBeCloseTo(2.2 * weightsMiB, 0);
     expect(of({ adapter: { kind: "lora" } }).optimizer).toBeLessThan(weightsMiB / 4);
     expect(of({ kind: "sft", rewards: undefined, algorithm: { kind: "sft" } }).cache).toBe(0);
+  });
+
+  it("has no pass of more logits than the engine has", () => {
+    const shape = SHAPES["llama-135m"] ?? NANO_SHAPE;
+    const pass = (microBatchSize: number) =>
+      trainingMemory(spec({ trainer: { steps: 1, microBatchSize } }), shape, 20).pass;
+    expect(pass(128)).toBe(pass(4));
+    expect(pass(4)).toBeCloseTo(2 * pass(2), 5);
   });
 
   it("grows with what a pass holds, and never beyond the window", () => {
