@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import * as z from "zod/mini";
 import type { DatasetRow } from "../../../sdk/schema/dataset.ts";
 import type { JobEnvironmentCall } from "../../../sdk/schema/job.ts";
-import { branchesOf } from "../../../sdk/schema/rollout.ts";
+import { branchesOf, rollout as rolloutSchema } from "../../../sdk/schema/rollout.ts";
 import { writtenTokens } from "../../../engine/training/episode.ts";
 import { judgedRowOf, rolloutOf, sequencesOf, writtenLogprobs } from "../../../engine/training/samples.ts";
 import { call, play, row, textOf } from "./scene.ts";
@@ -39,6 +40,8 @@ describe("includeThinking: false", () => {
       "[add]user:2 + 3?$assistant:(add)$tool:5$assistant:<think>five</think>it is 5$",
     ]);
     expect(rollout.branches).toHaveLength(1);
+    // What is stored comes back as it was.
+    expect(z.parse(rolloutSchema, JSON.parse(JSON.stringify(rollout)))).toEqual(rollout);
     expect(rollout.turns).toBe(2);
   });
 

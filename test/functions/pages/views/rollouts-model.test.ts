@@ -53,6 +53,15 @@ describe("a shown rollout", () => {
       verdict: { scores: {}, errors: {} },
     });
     expect(shown.tokens).toBe(2);
+    const branch = { tokenIds: [1, 2], mask: [0, 1], logprobs: [0, -1] };
+    expect(
+      shownRollout({
+        ...{ step: 1, index: 3, group: 1, row: {}, text: "x", finishReason: "stop" },
+        ...{ tokenIds: [1, 2, 3], mask: [0, 1, 1], logprobs: [0, 0, 0], branches: [branch] },
+        messages: [],
+        verdict: { scores: {}, errors: {} },
+      }).tokens,
+    ).toBe(3);
     expect(shown.messages.map(({ content }) => content)).toEqual(['[{"type":"text","text":"hi"}]', ""]);
   });
 
