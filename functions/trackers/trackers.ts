@@ -1,4 +1,4 @@
-import type { RunEventBody } from "../../sdk/schema/event.ts";
+import type { RunEvent, RunEventBody, RunEventPage } from "../../sdk/schema/event.ts";
 import type { Tracker } from "../../sdk/schema/tracker.ts";
 import type { Control } from "../control.ts";
 import { readRunEvents } from "../events/run-events.ts";
@@ -92,7 +92,7 @@ export function createTrackers(control: Control, http: TrackerHttp): Trackers {
     const { run } = work.document;
     const sink = await sinkOf(control, work.tracker, http);
     if (cursor.place === undefined) return begin(work, sink, cursor);
-    const page = await readRunEvents(control, run.id, cursor.told.seq);
+    const page = await readNews(run.id, cursor.told.seq);
     const { rows, told } = rowsOf(cursor.told, page.events, { merges: sink.merges, isEnded: page.done });
     const nowMs = control.clock.now();
     if (rows.length === 0 && !page.done)
@@ -104,6 +104,19 @@ export function createTrackers(control: Control, http: TrackerHttp): Trackers {
     if (place === undefined) return { ...NEW_CURSOR, nextAtMs: nowMs };
     if (page.done) await sink.end(place, (await getRun(control, run.id)).run, told);
     return { v: 1, told, place, tries: 0, nextAtMs: nowMs + AGAIN_MS, ...(page.done && { done: true }) };
+  }
+
+  /** The metrics after a point, and the last event: a step is not over before the next, however long the log between. */
+  async function readNews(id: string, afterSeq: number): Promise<Pick<RunEventPage, "events" | "done">> {
+    const news: RunEvent[] = [];
+    for (let after = afterSeq; ;) {
+      const { events, next, done } = await readRunEvents(control, id, after);
+      const last = events.at(-1);
+      news.push(...events.filter((event) => event.body.type === "metrics" || event === last));
+      const steps = new Set(news.flatMap(({ body }) => (body.type === "metrics" ? [body.step] : [])));
+      if (done || last === undefined || steps.size > 1) return { events: news, done };
+      after = next;
+    }
   }
 
   async function begin(work: Work, sink: TrackerSink, cursor: TrackerCursor): Promise<TrackerCursor> {

@@ -190,6 +190,23 @@ describe("trackers", () => {
     expect(JSON.stringify(await each.json("GET", `/runs/${id}`))).not.toContain("k3y");
   });
 
+  it("tell W&B the next step, however long the log between two steps is", async () => {
+    const { http, lines } = fakeWandb();
+    const each = await plane(http);
+    await each.call("PUT", "/secrets/WANDB_API_KEY", { value: "k3y" });
+    const { id, job } = await runningRun(each, { trackers: [WANDB] });
+    const chatter = Array.from({ length: 700 }, (_, line) => ({
+      type: "run",
+      event: { type: "log", level: "info", message: `line ${line}` },
+    }));
+    await job.report(stepOf(1), ...chatter, stepOf(2), ...chatter, stepOf(3));
+    await pass(each, 4, job);
+    expect(lines(id).map(({ _step }) => _step)).toEqual([1, 2]);
+    await job.exit("succeeded");
+    await pass(each, 4);
+    expect(lines(id).map(({ _step }) => _step)).toEqual([1, 2, 3]);
+  });
+
   it("double no line of W&B's history where an answer is lost", async () => {
     let lost = 0;
     const { http, lines } = fakeWandb(({ url }) =>
