@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { Endpoint } from "../../../sdk/schema/endpoint.ts";
 import type { RunDetail } from "../../../sdk/schema/run.ts";
 import type { RunSpecInput } from "../../../sdk/schema/run-spec.ts";
+import { releaseTeachers, serveTeacher } from "../../../functions/teachers/serve.ts";
 import { testPlane, type TestPlane } from "../../fakes/control-plane.ts";
 import { fakeEngine } from "../../fakes/engine/engine.ts";
 import { fakeJob, runningRun } from "../../fakes/job.ts";
@@ -56,6 +57,33 @@ describe("the teacher of a run", () => {
     await settle(third);
     expect((await third.control.store.query("teachers")).items).toEqual([]);
     expect(third.complaints).toEqual([]);
+  });
+
+  it("is one endpoint, and none in the end, at whatever write the control plane dies (A37)", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    // Nobody else looks meanwhile.
+    await plane.reconciler.close();
+    const { store } = plane.control;
+    const put = store.put.bind(store);
+    const remove = store.delete.bind(store);
+    const die = () => Promise.reject(new Error("the process is dead"));
+    const teacher = { model: NANO, agentic: false };
+    for (const dieAt of [1, 2, 3]) {
+      const id = `crash-${dieAt}`;
+      let writes = 0;
+      store.put = (...args) => (++writes >= dieAt ? die() : put(...args));
+      await serveTeacher(plane.control, id, teacher).catch(() => undefined);
+      store.put = put;
+      expect(await serveTeacher(plane.control, id, teacher)).toBe(`teacher-${id}`);
+      expect((await endpointOf(plane, `teacher-${id}`)).desired).toBe(1);
+      store.delete = die;
+      await expect(releaseTeachers(plane.control)).rejects.toThrow("the process is dead");
+      store.delete = remove;
+      await releaseTeachers(plane.control);
+      expect((await endpointOf(plane, `teacher-${id}`)).desired).toBe(0);
+      expect((await store.query("teachers")).items).toEqual([]);
+    }
+    expect(await names(plane)).toEqual(["teacher-crash-1", "teacher-crash-2", "teacher-crash-3"]);
   });
 
   it("goes while its run is paused, and comes back with it", async () => {
