@@ -3,6 +3,39 @@ import { nearestName } from "./schema/nearest-name.ts";
 
 export type ParamTypes = Record<string, "string" | "boolean" | "strings" | readonly string[]>;
 
+export interface DatasetParams {
+  /** Column that fills `{input}` of the template. */
+  inputColumn?: string;
+  /** Column with the answer SFT learns. */
+  outputColumn?: string;
+  /** Column with texts that SFT learns whole, instead of answers to prompts: mid-training. */
+  textColumn?: string;
+  /**
+   * The user's message; `{input}` and `{any_column}` are filled in, other braces stay. `{{name}}` writes
+   * `{name}`. Default `{input}`.
+   */
+  promptTemplate?: string;
+  /** Default: none. */
+  systemPrompt?: string;
+  /** Let the model's chat template write the prompt. False: the model continues the bare text. Default true. */
+  applyChatTemplate?: boolean;
+  /** What {@link Dataset.save} writes where the file's name does not say. Default jsonl. */
+  outputFormat?: "jsonl" | "parquet";
+  /** For people; shown with the run. */
+  name?: string;
+}
+
+export const DATASET_PARAMS = {
+  inputColumn: "string",
+  outputColumn: "string",
+  textColumn: "string",
+  promptTemplate: "string",
+  systemPrompt: "string",
+  applyChatTemplate: "boolean",
+  outputFormat: ["jsonl", "parquet"],
+  name: "string",
+} as const satisfies ParamTypes;
+
 /** Checks options against their types; all that is wrong is named at once. */
 export function checkParams(params: object, types: ParamTypes): void {
   const findings = Object.entries(params).flatMap(([key, value]) => {

@@ -3,7 +3,13 @@ import { SpotterError } from "./schema/errors.ts";
 import type { DatasetRow } from "./schema/dataset.ts";
 import type { DatasetSource } from "./schema/run-spec.ts";
 import { EqualPrompts, refuseFault } from "./dataset-checks.ts";
-import { checkParams, type ParamTypes, withoutUndefined } from "./dataset-params.ts";
+import {
+  checkParams,
+  DATASET_PARAMS,
+  type DatasetParams,
+  type ParamTypes,
+  withoutUndefined,
+} from "./dataset-params.ts";
 import { invalidRow, isRow, placeOf, RowFaults, type Row } from "./dataset-rows.ts";
 import { filePath } from "./file-path.ts";
 import { ownPrompt, systemMessages } from "./own-prompt.ts";
@@ -18,38 +24,7 @@ export interface FormattedRow {
   text?: string | undefined;
 }
 
-export interface DatasetParams {
-  /** Column that fills `{input}` of the template. */
-  inputColumn?: string;
-  /** Column with the answer SFT learns. */
-  outputColumn?: string;
-  /** Column with texts that SFT learns whole, instead of answers to prompts: mid-training. */
-  textColumn?: string;
-  /**
-   * The user's message; `{input}` and `{any_column}` are filled in, other braces stay. `{{name}}` writes
-   * `{name}`. Default `{input}`.
-   */
-  promptTemplate?: string;
-  /** Default: none. */
-  systemPrompt?: string;
-  /** Let the model's chat template write the prompt. False: the model continues the bare text. Default true. */
-  applyChatTemplate?: boolean;
-  /** What {@link Dataset.save} writes where the file's name does not say. Default jsonl. */
-  outputFormat?: "jsonl" | "parquet";
-  /** For people; shown with the run. */
-  name?: string;
-}
-
-export const DATASET_PARAMS = {
-  inputColumn: "string",
-  outputColumn: "string",
-  textColumn: "string",
-  promptTemplate: "string",
-  systemPrompt: "string",
-  applyChatTemplate: "boolean",
-  outputFormat: ["jsonl", "parquet"],
-  name: "string",
-} as const satisfies ParamTypes;
+export type { DatasetParams };
 type Settings = Pick<Dataset, keyof DatasetParams>;
 
 /**
