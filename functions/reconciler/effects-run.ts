@@ -170,7 +170,8 @@ export async function finishRun(
 ): Promise<void> {
   const endedAtMs = control.clock.now();
   const everyRun = await listWebhooks(control);
-  if (outcome !== "succeeded") await cancelRunEvals(control, key.id);
+  const isCancelled = (await findRun(control, key.id))?.cancelAtMs !== undefined;
+  if (outcome !== "succeeded" || isCancelled) await cancelRunEvals(control, key.id);
   // One was begun after the look that this was decided on.
   else if (await hasPendingEvals(control, key.id)) return;
   // First, so that the name answers as soon as the run is told to have succeeded.

@@ -191,6 +191,18 @@ describe("a run-dependent eval", () => {
     expect(await plane.control.store.get({ partition: "jobs", sort: mine.id })).toBeUndefined();
   });
 
+  it("does not hold up a run that is cancelled while it waits for it", async () => {
+    const { plane, source } = await created();
+    const { id, job, state } = await runningRun(plane, { evals: [{ evalId: source.id, everySteps: 1 }] });
+    await job.save(1);
+    await job.exit("succeeded");
+    expect((await state()).state).not.toBe("succeeded");
+    await plane.json("POST", `/runs/${id}/cancel`);
+    await plane.reconciler.settle();
+    expect((await state()).state).toBe("succeeded");
+    expect(plane.containers.stopped).toContain(`eval-${id}-e0-s1-a1`);
+  });
+
   it("without pass@k logs its mean", () => {
     const interval = (mean: number) => ({ mean, low: 0, high: 1, n: 3 });
     expect(runEvalMetrics("X", { score: interval(-2), passes: {} })).toEqual({ X_reward: -2 });
