@@ -157,9 +157,13 @@ function needsAnswer(learnRoles: LearnRole[] | undefined): (row: DatasetRow, ind
 
 function needsPrompt(row: DatasetRow, index: number): void {
   if (row.text === undefined) return;
-  throw new SpotterError("dataset_invalid", `Row ${index} is a text without a prompt that could be answered.`, {
-    hint: "Learn texts with recipes.sft, or set inputColumn instead of textColumn.",
-  });
+  throw new SpotterError(
+    "dataset_invalid",
+    `Row ${index} is a text without a prompt that could be answered.`,
+    {
+      hint: "Learn texts with recipes.sft, or set inputColumn instead of textColumn.",
+    },
+  );
 }
 
 function noTasks(): SpotterError {

@@ -27,8 +27,14 @@ it("trains the example's poems, and gives the folder its id", async () => {
 it("trains a project of dataset_type midtrain: the loss of held-out texts falls", async () => {
   const folder = join(home, "texts");
   mkdirSync(folder);
-  const lines = ["An old silent pond.", "Autumn moonlight, a worm digs into the chestnut.", "Over the wintry forest"];
-  const rows = Array.from({ length: 24 }, (_, index) => ({ text: `${lines[index % 3]} ${lines[(index + 1) % 3]}` }));
+  const lines = [
+    "An old silent pond.",
+    "Autumn moonlight, a worm digs into the chestnut.",
+    "Over the wintry forest",
+  ];
+  const rows = Array.from({ length: 24 }, (_, index) => ({
+    text: `${lines[index % 3]} ${lines[(index + 1) % 3]}`,
+  }));
   writeFileSync(join(folder, "train.jsonl"), rows.map((row) => JSON.stringify(row)).join("\n"));
   writeFileSync(
     join(folder, "config.yml"),

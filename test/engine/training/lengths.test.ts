@@ -36,7 +36,11 @@ describe("longestSequence", () => {
   it("knows of texts how long they are cut, without reading them", async () => {
     const texts = [{ row: { prompt: [], text: "x", row: {} }, where: "row 1" }];
     const cut = (contextTokens?: number) =>
-      longestSequence({ ...spec, algorithm: { kind: "sft", batchSize: 1, contextTokens } }, slowCodec(), texts);
+      longestSequence(
+        { ...spec, algorithm: { kind: "sft", batchSize: 1, contextTokens } },
+        slowCodec(),
+        texts,
+      );
     expect(await cut(16)).toBe(16);
     expect(await cut()).toBe(64);
   });

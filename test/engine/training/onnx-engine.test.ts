@@ -80,7 +80,11 @@ const kinds: { what: string; kind: "full" | "lora"; spec: Partial<RunSpecInput> 
   },
 ];
 
-const texts = ["one two three", "four", "five six seven eight"].map((text) => ({ prompt: [], text, row: {} }));
+const texts = ["one two three", "four", "five six seven eight"].map((text) => ({
+  prompt: [],
+  text,
+  row: {},
+}));
 
 describe("on the embedded engine", () => {
   it.each(kinds)(

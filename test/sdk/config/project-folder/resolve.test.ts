@@ -238,11 +238,7 @@ describe("values of the command line", () => {
 /** `[what, files, the paths of what is refused]` */
 const REFUSED: [string, Record<string, string | undefined>, string[]][] = [
   ["rewards.py", {}, ["dataset_type"]],
-  [
-    "gae",
-    { ...TYPESCRIPT, "config.yml": `${BASE}algorithm: { adv_estimator: gae }\n` },
-    [],
-  ],
+  ["gae", { ...TYPESCRIPT, "config.yml": `${BASE}algorithm: { adv_estimator: gae }\n` }, []],
   ["reinforce", { ...TYPESCRIPT, "config.yml": `${BASE}algorithm: { adv_estimator: reinforce }\n` }, []],
   [
     "reinforce of single answers",
