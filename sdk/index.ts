@@ -62,6 +62,7 @@ export { Key, type CreateKeyParams, type UpdateKeyParams } from "./key.ts";
 export { Secret } from "./secret.ts";
 export { Webhook, type SetWebhookParams } from "./webhook.ts";
 export { reward, type Reward, type RewardArgs, type RewardOptions, type RewardResult } from "./reward.ts";
+export type { Judge, JudgeParams } from "./judge.ts";
 export { mathEqual, type MathEqualOptions } from "./math-equal.ts";
 export { tool, type Tool, type ToolContext, type ToolOptions } from "./tool.ts";
 export { environment, type Environment, type EnvironmentSpec, type EnvironmentTurn } from "./environment.ts";

@@ -1,3 +1,4 @@
+import type { Judge } from "./judge.ts";
 import type { ChatMessage, ParsedResponse } from "./schema/rollout.ts";
 import { checkOptions, define, must } from "./user-code/definition.ts";
 
@@ -28,17 +29,25 @@ export interface RewardArgs {
   completion: { tokens: number; finishReason: string };
 }
 
+/** The same, with what asks a model for its opinion. In a test of your own pass a function that answers. */
+export interface JudgedRewardArgs extends RewardArgs {
+  judge: Judge;
+}
+
 /** A number from -1e6 to 1e6, or one with named extra numbers and a reason that are kept beside it. */
 export type RewardResult = number | { score: number; metrics?: Record<string, number>; reason?: string };
 
 export type RewardFunction = (
-  args: RewardArgs,
+  args: JudgedRewardArgs,
   /** The whole conversation, the answer last. */
   messages: ChatMessage[],
 ) => RewardResult | Promise<RewardResult>;
 
 /** A reward function with its options; it can still be called like the plain function. */
-export type Reward = RewardFunction;
+export type Reward = (
+  args: RewardArgs & Partial<Pick<JudgedRewardArgs, "judge">>,
+  messages: ChatMessage[],
+) => RewardResult | Promise<RewardResult>;
 
 /**
  * Makes a function a reward. Every reward that a file exports judges every rollout, inside an isolate: no
@@ -74,6 +83,6 @@ export function reward(first: RewardOptions | RewardFunction, second?: RewardFun
     description: must.beText,
   });
   if (typeof fn !== "function") throw new TypeError("reward: the last argument must be a function");
-  const judge: Reward = (args, messages) => fn(args, messages);
+  const judge: Reward = (args, messages) => fn(args as JudgedRewardArgs, messages);
   return define(judge, { kind: "reward", weight: 1, precondition: false, ...options });
 }

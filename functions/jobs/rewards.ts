@@ -39,7 +39,7 @@ async function judgeAll(
           ? await setupOf(control, job)
           : await environmentSetupOf(control, job, environment);
       const group = indexes.flatMap((index) => rows[index] ?? []);
-      const judged = await judgeRows(control, setup, group, { signal });
+      const judged = await judgeRows(control, setup, group, { signal, spender: job.owner });
       indexes.forEach((index, at) => {
         verdicts[index] = judged[at] ?? { scores: {}, errors: {} };
       });

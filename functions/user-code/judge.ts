@@ -4,6 +4,7 @@ import type { IsolateHandle, IsolateResult } from "../ports/isolates.ts";
 import { combineVerdict } from "./combine.ts";
 import { redacted } from "../secrets/redacted.ts";
 import { loadedIsolate } from "./loaded.ts";
+import { withJudges } from "./with-judges.ts";
 import { getUserCode, type UserCodeDeps } from "./records.ts";
 import { environmentRewards, selectRewards, type SelectedReward } from "./select-rewards.ts";
 
@@ -12,6 +13,12 @@ const ROWS_PER_TURN = 64;
 
 /** Rewards of a file, or those of one environment that it exports. */
 export type JudgeSetup = RewardSetup & { environment?: string };
+
+export interface JudgeOptions {
+  signal?: AbortSignal | undefined;
+  /** Whose budget pays for models that are asked: a run. Default: all that use this code. */
+  spender?: string;
+}
 
 /**
  * Judges rows with every reward of a setup, or with those that a row names. One verdict a row, in order; a reward
@@ -24,7 +31,7 @@ export async function judgeRows(
   deps: UserCodeDeps,
   setup: JudgeSetup,
   rows: readonly RewardRow[],
-  options: { signal?: AbortSignal } = {},
+  options: JudgeOptions = {},
 ): Promise<Verdict[]> {
   if (rows.every((row) => row.rewards === undefined)) return judgeAlike(deps, setup, rows, options);
   const verdicts: Verdict[] = [];
@@ -47,13 +54,22 @@ async function judgeAlike(
   deps: UserCodeDeps,
   setup: JudgeSetup,
   rows: readonly RewardRow[],
-  options: { signal?: AbortSignal },
+  options: JudgeOptions,
 ): Promise<Verdict[]> {
   const { handle, rewards } = await openRewards(deps, setup);
   const verdicts: Verdict[] = [];
   const turn = handle.rowsPerTurn ?? ROWS_PER_TURN;
-  const ask = (start: number) =>
-    callRewards(handle, rewards, rows.slice(start, start + turn), setup.timeoutMs, options.signal);
+  const { signal } = options;
+  const judges = {
+    secrets: await grantedTo(deps, setup),
+    spender: options.spender ?? setup.code.sha256,
+    signal,
+  };
+  const ask = async (start: number) => {
+    const part = rows.slice(start, start + turn);
+    const results = await callRewards(handle, rewards, part, setup.timeoutMs, signal);
+    return withJudges({ handle, rewards, rows: part, results, timeoutMs: setup.timeoutMs, judges });
+  };
   let next = ask(0);
   for (let start = 0; start < rows.length; start += turn) {
     const byReward = await next;
@@ -70,6 +86,10 @@ async function judgeAlike(
     }
   }
   return verdicts;
+}
+
+async function grantedTo(deps: UserCodeDeps, { code }: JudgeSetup): Promise<Record<string, string>> {
+  return code.secrets.length > 0 ? deps.secrets.resolve(code.secrets) : {};
 }
 
 /** Whether anything in it was written by user code; most verdicts are numbers under the exports' own names. */

@@ -5,6 +5,7 @@ import type { IsolateResult } from "../ports/isolates.ts";
 import { adversarialRows, type ProbeRow } from "./adversarial-rows.ts";
 import { combineVerdict } from "./combine.ts";
 import { callRewards, openRewards, type JudgeSetup, type OpenRewards } from "./judge.ts";
+import { unasked } from "./with-judges.ts";
 import type { UserCodeDeps } from "./records.ts";
 
 /** More rows find hardly more faults and cost time at every launch. */
@@ -39,7 +40,8 @@ export async function preflightRewards(
       batch.map(({ row }) => row),
       setup.timeoutMs,
     );
-    byReward.forEach((each, index) => results[index]?.push(...each));
+    // Models are not asked before a launch: it would cost, and an answer that is not there yet is no fault.
+    byReward.forEach((each, index) => results[index]?.push(...each.map(unasked)));
     failOnError(open, probes, results);
   }
   return { judged: probes.length, warnings: warningsOf(open, probes, results) };

@@ -5,9 +5,11 @@
  * @module
  */
 import type { Environment, EnvironmentTurn } from "../environment.ts";
+import type { JudgeAnswers } from "../schema/judge-ask.ts";
 import type { RewardRow } from "../schema/rollout.ts";
 import type { EnvironmentMember, IsolateOutcome, UserCodeExport } from "../schema/user-code.ts";
 import { definitionOf } from "./definition.ts";
+import { JudgeAsks, openAsks } from "./judge-asks.ts";
 import { jsonOutcome } from "./json-outcome.ts";
 import { rewardOutcome } from "./reward-value.ts";
 
@@ -19,6 +21,9 @@ export interface Member {
   run(row: unknown, secrets: Secrets): unknown;
   finish(value: unknown): IsolateOutcome;
 }
+
+/** A row whose reward is run again has what models answered to it. */
+type JudgedRow = RewardRow & { judged?: JudgeAnswers };
 
 type Callable = (first: unknown, second: unknown) => unknown;
 type Module = Readonly<Record<string, unknown>>;
@@ -76,10 +81,22 @@ function rewardMember(judge: Callable): Member {
   return {
     kind: "reward",
     run: (given, secrets) => {
-      const { messages, row, metadata, variables, response, completion } = given as RewardRow;
-      return judge({ row, metadata, variables, response, completion, secrets: { ...secrets } }, messages);
+      const { messages, row, metadata, variables, response, completion, judged } = given as JudgedRow;
+      const asks = openAsks(judged);
+      const args = {
+        row,
+        metadata,
+        variables,
+        response,
+        completion,
+        secrets: { ...secrets },
+        judge: asks.judge,
+      };
+      const value = judge(args, messages);
+      // What is there at once asked nobody; most rewards are of this kind, and quick.
+      return value instanceof Promise ? Promise.race([value, asks.waiting()]) : value;
     },
-    finish: rewardOutcome,
+    finish: (value) => (value instanceof JudgeAsks ? { value: { asks: value.asks } } : rewardOutcome(value)),
   };
 }
 

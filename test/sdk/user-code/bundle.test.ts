@@ -161,6 +161,7 @@ describe("bundleUserCode", () => {
       "adapter",
       "console",
       "json-outcome",
+      "judge-asks",
       "members",
       "thrown",
       "definition",
