@@ -5,16 +5,17 @@
  * @module
  */
 import { enableCompileCache } from "node:module";
+import { makeWay } from "./evaluation/low-priority.ts";
 
+// Before everything else: to load the rest takes a core from whoever trains here, and engines take two.
+await makeWay();
 enableCompileCache();
-const [{ runContainer }, { runEvaluation }, { makeWay }] = await Promise.all([
+const [{ runContainer }, { runEvaluation }] = await Promise.all([
   import("./agent/container.ts"),
   import("./evaluation/run.ts"),
-  import("./evaluation/low-priority.ts"),
 ]);
 const code = await runContainer(process.env, (context) =>
   runEvaluation(context, {
-    makeWay,
     // Loaded where there are weights to play with: most evals ask an endpoint.
     startEngine: async (setup) => {
       const [{ startEngine }, { spawnEngineWorker }] = await Promise.all([

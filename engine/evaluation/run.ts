@@ -21,8 +21,6 @@ const MISSING_SHARE = 0.2;
 export interface EvalParts {
   startEngine: (setup: EngineSetup) => Promise<EngineApi>;
   loadTextModel: (modelDir: string) => Promise<TextModel>;
-  /** Called before an engine is started. */
-  makeWay: () => Promise<void>;
 }
 
 /**
@@ -41,7 +39,6 @@ export async function runEvaluation(
   const rows = await readRows(file, job.dataset.path);
   const questions = questionsOf(rows, job.spec, job.done);
   const total = totalAnswers({ ...job.spec, dataset: { ...job.spec.dataset, rows: rows.length } });
-  if (job.weights !== undefined) await parts.makeWay();
   await using python = await openPython(job, client, workDir, log);
   const stopped = new AbortController();
   const recorder = createRecorder({

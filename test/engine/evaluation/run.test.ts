@@ -35,11 +35,10 @@ afterEach(async () => {
   await rm(dir, { recursive: true });
 });
 
-/** Whoever asks an endpoint starts no engine and keeps its turn. */
+/** Whoever asks an endpoint starts no engine. */
 const noEngine: EvalParts = {
   startEngine: () => Promise.reject(new Error("no engine here")),
   loadTextModel: () => Promise.reject(new Error("no model here")),
-  makeWay: () => Promise.reject(new Error("no need to make way")),
 };
 
 function completionOf(content: string): unknown {
