@@ -16,6 +16,7 @@ import { refusePython } from "./python-params.ts";
 import { type Rewards, rewardsParam } from "./rewards-params.ts";
 import { Run } from "./run.ts";
 import type { TrackerParams } from "./trackers.ts";
+import { refuseTeacher } from "./refuse-teacher.ts";
 import type { Teacher } from "./teacher.ts";
 import type { PackedDataset } from "./upload.ts";
 
@@ -287,20 +288,4 @@ export class TrainConfig {
       await Promise.all(packed.map((each) => each.close()));
     }
   }
-}
-
-/** A distillation has a teacher, and nothing else has one. */
-function refuseTeacher({ recipe, teacher }: TrainConfigParams): void {
-  if ((recipe.kind === "distill") === (teacher !== undefined)) return;
-  const [what, hint] =
-    teacher === undefined
-      ? [
-          "missing; a distill recipe needs one",
-          'Pass teacher: "Qwen/Qwen3-4B", or a checkpoint or an endpoint.',
-        ]
-      : [`is there, and nobody asks it in a ${recipe.kind} recipe`, "Use recipes.distill, or remove it."];
-  throw new SpotterError("invalid_input", `TrainConfig is not valid:\n  teacher: ${what}`, {
-    where: "teacher",
-    hint,
-  });
 }
