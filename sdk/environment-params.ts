@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { positiveInt } from "./schema/common.ts";
-import { environmentSetup, toolSetup } from "./schema/run-spec.ts";
+import { environmentSetup, toolSetup } from "./schema/setups.ts";
 
 /** A module of tools; a path or URL alone means all tools of that file. */
 export type Tools = URL | string | ToolsParams;

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { evalRecord, evalRollout, launchEval } from "./schema/eval.ts";
+import { evalRecord, evalRollout, evalSettings } from "./schema/eval.ts";
 import { passAt, type PassAt } from "./schema/pass-at.ts";
 import { SpotterError } from "./schema/errors.ts";
 import { parseWith } from "./schema/parse.ts";
@@ -55,7 +55,7 @@ export interface EvalParams {
   secrets?: string[];
 }
 
-const { samplesPerRow, passThreshold, concurrency, chatOptions, name, seed } = launchEval.shape;
+const { samplesPerRow, passThreshold, concurrency, chatOptions, name, seed } = evalSettings;
 const { maxTurns, terminationPolicy, maxToolTokens, contextTokens, includeThinking, rolloutTimeoutMs } =
   evalRollout.shape;
 const evalParams = z.strictObject({

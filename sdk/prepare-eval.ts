@@ -1,6 +1,6 @@
 import type { DatasetRow } from "./schema/dataset.ts";
 import { SpotterError } from "./schema/errors.ts";
-import { launchEval, type LaunchEval } from "./schema/eval.ts";
+import { launchEval, type LaunchEval } from "./schema/launch-eval.ts";
 import { parseWith } from "./schema/parse.ts";
 import type { Client } from "./client.ts";
 import { endpointNameOf } from "./endpoint.ts";

@@ -12,6 +12,7 @@ import { modelOf } from "./model.ts";
 import { packPython } from "./python-bundle.ts";
 import { pythonSpec, splitPython } from "./python-params.ts";
 import { rewardsFile, rewardsSetup } from "./rewards-params.ts";
+import { slimeParts } from "./slime-recipe.ts";
 import { teacherOf } from "./teacher.ts";
 import { trackersOf } from "./trackers.ts";
 import type { TrainConfigParams } from "./train-config.ts";
@@ -90,6 +91,7 @@ export async function prepareRun(
     runSpec,
     {
       ...recipeSpec,
+      ...(recipe.engine === "slime" && slimeParts(recipe.slime ?? {})),
       ...rest,
       ...(evalEvery === undefined ? {} : { evalEvery }),
       model: modelOf(model).ref,

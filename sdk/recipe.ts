@@ -1,14 +1,10 @@
-import * as z from "zod/mini";
+import { createRequire } from "node:module";
 import type { GrpoParams } from "./grpo-params.ts";
-import { positiveInt } from "./schema/common.ts";
-import { SpotterError } from "./schema/errors.ts";
-import { grpoAlgorithm, grpoFaults } from "./schema/grpo-algorithm.ts";
-import { distillAlgorithm } from "./schema/teacher.ts";
-import { rolloutSpec, type RunSpecInput } from "./schema/run-spec.ts";
-import { sftAlgorithm } from "./schema/sft-algorithm.ts";
-import { trainerSpec } from "./schema/trainer-spec.ts";
+import type * as checks from "./recipe-checks.ts";
 import type { SlimeSettings } from "./schema/engines/slime-settings.ts";
-import { parseRecipe, type TrainerParams } from "./trainer-params.ts";
+import type { rolloutSpec } from "./schema/rollout-spec.ts";
+import type { RunSpecInput } from "./schema/run-spec.ts";
+import type { TrainerParams } from "./trainer-params.ts";
 
 /** How to train: what `recipes.grpo`, `recipes.ppo`, `recipes.sft` and `recipes.distill` make. Plain data, checked. */
 export interface Recipe {
@@ -61,14 +57,6 @@ export interface DistillParams
   clipHigh?: number;
 }
 
-const { kind: _grpo, ...grpoFields } = grpoAlgorithm.shape;
-const { kind: _sft, ...sftFields } = sftAlgorithm.shape;
-const { kind: _distill, ...distillFields } = distillAlgorithm.shape;
-const shared = { ...trainerSpec.shape, evalEvery: z.optional(z.nullable(positiveInt)) };
-const grpoParams = z.strictObject({ ...shared, ...rolloutSpec.shape, ...grpoFields });
-const sftParams = z.strictObject({ ...shared, ...sftFields });
-const distillParams = z.strictObject({ ...shared, ...rolloutSpec.shape, ...distillFields });
-
 /**
  * Settings of slime, all by its own names in camelCase; `flags` takes the rest. These four say what every recipe says,
  * and have defaults of their own.
@@ -95,11 +83,7 @@ export const recipes = {
    * recipes.grpo({ steps: 60, promptsPerStep: 16, samplesPerPrompt: 8, maxTokens: 40, saveEvery: 20 });
    */
   grpo(params: GrpoParams): Recipe {
-    const flat = parseRecipe(grpoParams, params, "recipes.grpo");
-    const algorithm = { kind: "grpo" as const, ...pick(flat, grpoFields) };
-    const rollout = pick(flat, rolloutSpec.shape);
-    refuseFaults(grpoFaults(algorithm, rollout));
-    return { kind: "rl", algorithm, rollout, ...sharedOf(flat) };
+    return checked().grpo(params);
   },
 
   /**
@@ -121,8 +105,7 @@ export const recipes = {
    * recipes.sft({ steps: 200, batchSize: 32, learningRate: 1e-3, schedule: "cosine" });
    */
   sft(params: SftParams): Recipe {
-    const flat = parseRecipe(sftParams, params, "recipes.sft");
-    return { kind: "sft", algorithm: { kind: "sft", ...pick(flat, sftFields) }, ...sharedOf(flat) };
+    return checked().sft(params);
   },
 
   /**
@@ -133,34 +116,13 @@ export const recipes = {
    * recipes.slime({ numRollout: 10, rolloutNumGpus: 8, nSamplesPerPrompt: 8, saveInterval: 5, evalInterval: null });
    */
   slime(params: SlimeParams): Recipe {
-    const {
-      numRollout = 1,
-      rolloutBatchSize = 16,
-      nSamplesPerPrompt = 8,
-      rolloutMaxResponseLen = 4_096,
-    } = params;
-    const { saveInterval, lr = 5e-7, weightDecay = 0.1, adamBeta1 = 0.9, adamBeta2 = 0.98 } = params;
-    const { epsClip = 0.2, epsClipHigh = 0.28, rolloutTemperature = 1, evalInterval = null } = params;
     return {
       kind: "rl",
       engine: "slime",
       slime: { ...params },
-      algorithm: { kind: "grpo", clipLow: epsClip, clipHigh: epsClipHigh },
-      rollout: {
-        promptsPerStep: rolloutBatchSize,
-        samplesPerPrompt: nSamplesPerPrompt,
-        maxTokens: rolloutMaxResponseLen,
-        temperature: rolloutTemperature,
-      },
-      trainer: {
-        steps: numRollout,
-        learningRate: lr,
-        weightDecay,
-        beta1: adamBeta1,
-        beta2: adamBeta2,
-        ...(saveInterval === undefined ? {} : { saveEvery: saveInterval }),
-      },
-      evalEvery: evalInterval,
+      algorithm: { kind: "grpo" },
+      trainer: { steps: params.numRollout ?? 1 },
+      evalEvery: params.evalInterval ?? null,
     };
   },
 
@@ -177,40 +139,12 @@ export const recipes = {
    * });
    */
   distill(params: DistillParams): Recipe {
-    const flat = parseRecipe(distillParams, params, "recipes.distill");
-    return {
-      kind: "distill",
-      algorithm: { kind: "distill", ...pick(flat, distillFields) },
-      rollout: pick(flat, rolloutSpec.shape),
-      ...sharedOf(flat),
-    };
+    return checked().distill(params);
   },
 };
 
-/** What does not go together is said where it is written, and not when the run is launched. */
-function refuseFaults(faults: ReturnType<typeof grpoFaults>): void {
-  const lines = faults.map(({ path, message }) => `${path.at(-1)} ${message}`);
-  if (faults.length === 0) return;
-  throw new SpotterError("invalid_input", `recipes.grpo: ${lines.join("; ")}.`, {
-    where: faults[0]?.path.at(-1),
-    hint: "Leave one of them out.",
-  });
-}
-
-function sharedOf(flat: z.infer<typeof grpoParams | typeof sftParams | typeof distillParams>) {
-  if (flat.steps < 1) {
-    throw new SpotterError("zero_work", `steps is ${flat.steps}: such a run does no work.`, {
-      where: "steps",
-      hint: "Ask for at least one step.",
-    });
-  }
-  return { trainer: pick(flat, trainerSpec.shape), evalEvery: flat.evalEvery ?? null };
-}
-
-function pick<T extends object, K extends keyof T>(from: T, shape: Record<K, unknown>): Pick<T, K> {
-  const names = Object.keys(shape) as K[];
-  return Object.fromEntries(names.filter((name) => name in from).map((name) => [name, from[name]])) as Pick<
-    T,
-    K
-  >;
+/** Loaded when the first recipe is made, and at once: what a recipe may say weighs as much as the client. */
+function checked(): typeof checks {
+  const ending = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  return createRequire(import.meta.url)(`./recipe-checks.${ending}`) as typeof checks;
 }

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { rewardSetup } from "./schema/run-spec.ts";
+import { rewardSetup } from "./schema/setups.ts";
 import type { Tools } from "./environment-params.ts";
 import type { Packed } from "./upload.ts";
 

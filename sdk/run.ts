@@ -8,7 +8,7 @@ import type { Estimate } from "./schema/cost.ts";
 import type { RunSpec } from "./schema/run-spec.ts";
 import {
   run as runSchema,
-  runDetail,
+  runDetailOf,
   TERMINAL_RUN_STATES,
   type Run as RunRecord,
   type RunDetail,
@@ -19,6 +19,9 @@ import { Checkpoint } from "./checkpoint.ts";
 import { type CallOptions, type Client, clientOf, type RequestOptions } from "./client.ts";
 import { failureText } from "./failure-text.ts";
 import { followRun } from "./run-events.ts";
+
+/** The control plane has checked its specs. */
+export const runDetail = runDetailOf(z.custom<RunSpec>());
 
 export interface ListRunsParams extends CallOptions {
   /** Default 100. */

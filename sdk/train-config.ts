@@ -1,10 +1,14 @@
 import * as z from "zod/mini";
 import { estimate as estimateSchema, type Estimate } from "./schema/cost.ts";
 import { SpotterError } from "./schema/errors.ts";
-import type { GpuClass } from "./schema/hardware.ts";
+
 import { parseWith } from "./schema/parse.ts";
-import { adapterSpec, runEnvironment, runSpec, type RunSpec } from "./schema/run-spec.ts";
-import { runDetail } from "./schema/run.ts";
+import { retention } from "./schema/cleanup.ts";
+import { nonNegativeInt, recordName } from "./schema/common.ts";
+import { type GpuClass, hardware } from "./schema/hardware.ts";
+import { runEvals } from "./schema/run-eval.ts";
+import { adapterSpec, imageOverlay, runEnvironment, runLimits, webhook } from "./schema/run-parts.ts";
+import type { RunSpec } from "./schema/run-spec.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { type CallOptions, type Client, clientOf } from "./client.ts";
 import type { Dataset } from "./dataset.ts";
@@ -14,7 +18,7 @@ import type { Prepared } from "./prepare-run.ts";
 import type { Recipe } from "./recipe.ts";
 import { refusePython } from "./python-params.ts";
 import { type Rewards, rewardsParam } from "./rewards-params.ts";
-import { Run } from "./run.ts";
+import { Run, runDetail } from "./run.ts";
 import type { TrackerParams } from "./trackers.ts";
 import { refuseTeacher } from "./refuse-teacher.ts";
 import type { Teacher } from "./teacher.ts";
@@ -144,7 +148,7 @@ const configParams = z.strictObject({
   environments: z.optional(environmentsParam),
   evalDataset: z.optional(datasetParam),
   evalEnvironments: z.optional(environmentsParam),
-  evals: runSpec.shape.evals,
+  evals: z.optional(runEvals),
   allowOverlap: z.optional(z.boolean()),
   recipe: z.looseObject(
     { kind: z.enum(["rl", "sft", "distill"]) },
@@ -168,15 +172,15 @@ const configParams = z.strictObject({
   ),
   name: z.optional(text),
   tags: z.optional(z.array(text)),
-  alias: runSpec.shape.alias,
-  seed: z.optional(runSpec.shape.seed),
+  alias: z.optional(recordName),
+  seed: z.optional(nonNegativeInt),
   secrets: z.optional(z.array(text)),
   env: z.optional(runEnvironment),
-  imageOverlay: runSpec.shape.imageOverlay,
-  hardware: runSpec.shape.hardware,
-  limits: z.optional(runSpec.shape.limits),
-  retention: runSpec.shape.retention,
-  webhooks: runSpec.shape.webhooks,
+  imageOverlay,
+  hardware: z.optional(hardware),
+  limits: z.optional(runLimits),
+  retention: z.optional(retention),
+  webhooks: z.optional(z.array(webhook).check(z.maxLength(10))),
   trackers: z.optional(z.array(z.looseObject({ kind: z.enum(["tensorboard", "mlflow", "wandb"]) }))),
 });
 

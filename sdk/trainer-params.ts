@@ -1,7 +1,8 @@
 import type * as z from "zod/mini";
 import { SpotterError } from "./schema/errors.ts";
 import { parseWith } from "./schema/parse.ts";
-import { trainerConflicts, type TrainerConflict, type TrainerSpec } from "./schema/trainer-spec.ts";
+import { trainerConflicts, type TrainerConflict } from "./schema/trainer-conflicts.ts";
+import type { TrainerSpec } from "./schema/trainer-spec.ts";
 
 export interface TrainerParams {
   /** Optimizer steps; with `startFrom` these come on top. */

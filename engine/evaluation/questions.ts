@@ -1,5 +1,5 @@
 import type { DatasetRow } from "../../sdk/schema/dataset.ts";
-import type { LaunchEval } from "../../sdk/schema/eval.ts";
+import type { LaunchEval } from "../../sdk/schema/launch-eval.ts";
 import { answersPerRow, sampleGroups } from "../../sdk/schema/pass-at.ts";
 import { seedOf } from "../training/seeds.ts";
 

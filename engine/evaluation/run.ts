@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { SpotterError } from "../../sdk/schema/errors.ts";
-import { totalAnswers } from "../../sdk/schema/eval.ts";
+import { totalAnswers } from "../../sdk/schema/launch-eval.ts";
 import type { EvalJob } from "../../sdk/schema/job.ts";
 import type { ContainerContext } from "../agent/container.ts";
 import type { EngineApi, EngineSetup } from "../onnx/engine-api.ts";

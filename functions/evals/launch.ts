@@ -1,5 +1,6 @@
 import type { Endpoint } from "../../sdk/schema/endpoint.ts";
-import { totalAnswers, type EvalRecord, type LaunchEval } from "../../sdk/schema/eval.ts";
+import { type EvalRecord } from "../../sdk/schema/eval.ts";
+import { totalAnswers, type LaunchEval } from "../../sdk/schema/launch-eval.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
 import { checkDataset } from "../datasets/datasets.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { pageOf, pageQuery } from "../../sdk/schema/common.ts";
-import { evalRecord, launchEval as launchSchema } from "../../sdk/schema/eval.ts";
+import { evalDetail, launchEval as launchSchema } from "../../sdk/schema/launch-eval.ts";
 import { evalRow } from "../../sdk/schema/eval-row.ts";
 import { evalComparison } from "../../sdk/schema/eval-comparison.ts";
 import type { Control } from "../control.ts";
@@ -24,7 +24,7 @@ export function evalRoutes(control: Control): Route[] {
       access: "write",
       summary: "Launch an eval",
       body: launchSchema,
-      response: evalRecord,
+      response: evalDetail,
       status: 201,
       isLaunch: true,
       handle: ({ body, launchKey }) => launchEval(control, body, launchKey),
@@ -35,7 +35,7 @@ export function evalRoutes(control: Control): Route[] {
       access: "write",
       summary: "List evals, newest first",
       query: pageQuery,
-      response: pageOf(evalRecord),
+      response: pageOf(evalDetail),
       async handle({ query }) {
         const page = await control.store.query<EvalDocument>(EVALS, { ...query, reverse: true });
         const items = page.items.map(({ value }) => upToDate(value).record);
@@ -47,7 +47,7 @@ export function evalRoutes(control: Control): Route[] {
       path: "/evals/:id",
       access: "write",
       summary: "Get an eval",
-      response: evalRecord,
+      response: evalDetail,
       handle: async ({ param }) => (await getOwnEval(control, param("id"))).record,
     }),
     route({
@@ -77,7 +77,7 @@ export function evalRoutes(control: Control): Route[] {
       path: "/evals/:id/cancel",
       access: "write",
       summary: "Ask an eval to end",
-      response: evalRecord,
+      response: evalDetail,
       handle: ({ param }) => cancelEval(control, param("id")),
     }),
     logRoute("/evals/:id/logs", "write", "The last lines of the newest attempt", (id, lines) =>

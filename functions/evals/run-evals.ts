@@ -1,5 +1,6 @@
 import { SpotterError, type Failure } from "../../sdk/schema/errors.ts";
-import { totalAnswers, type EvalRecord, type LaunchEval } from "../../sdk/schema/eval.ts";
+import { type EvalRecord } from "../../sdk/schema/eval.ts";
+import { totalAnswers, type LaunchEval } from "../../sdk/schema/launch-eval.ts";
 import { changedPasses } from "../../sdk/schema/pass-at.ts";
 import { labelOf, type RunEval } from "../../sdk/schema/run-eval.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";

@@ -1,5 +1,6 @@
 import { bootstrapMean } from "../../sdk/schema/bootstrap.ts";
-import type { Interval, LaunchEval } from "../../sdk/schema/eval.ts";
+import type { Interval } from "../../sdk/schema/eval.ts";
+import type { LaunchEval } from "../../sdk/schema/launch-eval.ts";
 import type { EvalRow } from "../../sdk/schema/eval-row.ts";
 import { passAtK, sampleGroups, type SampleGroup } from "../../sdk/schema/pass-at.ts";
 import type { ClusteredValue } from "../../sdk/schema/statistics.ts";

@@ -13,6 +13,7 @@ export * from "./endpoint.ts";
 export * from "./error-codes.ts";
 export * from "./errors.ts";
 export * from "./eval.ts";
+export * from "./launch-eval.ts";
 export * from "./eval-row.ts";
 export * from "./event.ts";
 export * from "./export.ts";
@@ -30,6 +31,7 @@ export {
 } from "./response-stream.ts";
 export * from "./rollout.ts";
 export * from "./run.ts";
+export * from "./run-detail.ts";
 export * from "./run-spec.ts";
 export * from "./scaling.ts";
 export * from "./status.ts";

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { nonNegativeInt, positiveInt, sha256 } from "./common.ts";
 import { checkpoint, checkpointFile, checkpointKind } from "./checkpoint.ts";
 import { failure } from "./errors.ts";
-import { launchEval } from "./eval.ts";
+import { launchEval } from "./launch-eval.ts";
 import { evalRow } from "./eval-row.ts";
 import { runEventBody } from "./event.ts";
 import { checkpointId, modelRef } from "./model.ts";

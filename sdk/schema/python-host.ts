@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { errorBody } from "./errors.ts";
 import { jobCallsReply, toolDefinition } from "./job.ts";
 import { verdict } from "./rollout.ts";
-import { pythonSetup } from "./run-spec.ts";
+import { pythonSetup } from "./setups.ts";
 import { pythonBundle } from "./user-code.ts";
 
 /** First line for the program that runs Python code of a project that is tried: what to run, and how. */

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { displayNameOrEmpty, nonNegativeInt, runTags, timestampMs } from "./common.ts";
 import { charge, estimate, spend } from "./cost.ts";
 import { failure } from "./errors.ts";
-import { runSpec } from "./run-spec.ts";
+import type { RunSpec } from "./run-spec.ts";
 
 export const RUN_STATES = [
   "queued",
@@ -79,16 +79,21 @@ export const updateRun = z.strictObject({
 });
 export type UpdateRun = z.infer<typeof updateRun>;
 
-/** The full record: the summary, its spec and where to look at it. */
-export const runDetail = z.object({
-  run,
-  spec: runSpec,
-  url: z.string(),
-  /** Its containers, with what they cost. */
-  charges: z.optional(z.array(charge)),
-  /** What was thought when it was launched. */
-  estimate: z.optional(estimate),
-});
-export type RunDetail = z.infer<typeof runDetail>;
+/**
+ * The full record: the summary, its spec and where to look at it. Who reads an answer passes what it knows of specs:
+ * the whole schema is too much for a script, see run-detail.ts.
+ */
+export function runDetailOf<S extends z.ZodMiniType<RunSpec>>(spec: S) {
+  return z.object({
+    run,
+    spec,
+    url: z.string(),
+    /** Its containers, with what they cost. */
+    charges: z.optional(z.array(charge)),
+    /** What was thought when it was launched. */
+    estimate: z.optional(estimate),
+  });
+}
+export type RunDetail = z.infer<ReturnType<typeof runDetailOf<z.ZodMiniType<RunSpec>>>>;
 
 export const TERMINAL_RUN_STATES: readonly RunState[] = ["succeeded", "failed", "cancelled"];

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { timestampMs } from "./common.ts";
-import { webhook } from "./run-spec.ts";
+import { webhook } from "./run-parts.ts";
 
 /** A webhook that is told of every run, whatever the run's own spec says. */
 export const webhookRecord = z.object({

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createChatPlay } from "../../../engine/evaluation/chat-play.ts";
 import { judgedRow } from "../../../engine/evaluation/played.ts";
 import { questionsOf } from "../../../engine/evaluation/questions.ts";
-import type { LaunchEvalInput } from "../../../sdk/schema/eval.ts";
+import type { LaunchEvalInput } from "../../../sdk/schema/launch-eval.ts";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import { jobSpec, type EvalJob, type JobEnvironmentCall, type JobToolCall } from "../../../sdk/schema/job.ts";
 import type { DatasetRow } from "../../../sdk/schema/dataset.ts";

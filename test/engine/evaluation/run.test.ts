@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { LaunchEvalInput } from "../../../sdk/schema/eval.ts";
+import type { LaunchEvalInput } from "../../../sdk/schema/launch-eval.ts";
 import { jobSpec } from "../../../sdk/schema/job.ts";
 import { runContainer } from "../../../engine/agent/container.ts";
 import { realPace } from "../../../engine/agent/pace.ts";

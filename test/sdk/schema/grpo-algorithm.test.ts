@@ -1,6 +1,7 @@
 import { parse } from "zod/mini";
 import { describe, expect, it } from "vitest";
-import { grpoAlgorithm, grpoFaults } from "../../../sdk/schema/grpo-algorithm.ts";
+import { grpoAlgorithm } from "../../../sdk/schema/grpo-algorithm.ts";
+import { grpoFaults } from "../../../sdk/schema/grpo-faults.ts";
 
 const rollout = { promptsPerStep: 16, samplesPerPrompt: 8, maxTurns: 1, maxTokens: 256 };
 const faultsOf = (algorithm: object, change: object = {}) =>

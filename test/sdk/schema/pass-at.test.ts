@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { launchEval } from "../../../sdk/schema/eval.ts";
+import { launchEval } from "../../../sdk/schema/launch-eval.ts";
 import { parseWith } from "../../../sdk/schema/parse.ts";
 import { answersPerRow, changedPasses, passAtK, sampleGroups } from "../../../sdk/schema/pass-at.ts";
 
