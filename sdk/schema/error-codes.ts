@@ -25,9 +25,9 @@ export const ERROR_CODES = {
   reward_failed: "user", // a reward threw
   reward_invalid: "user", // a reward returned something that is not a score
   reward_timeout: "user",
+  rollout_timeout: "user", // conversations of a training were not over in time
   tool_missing: "user", // no tool is exported
   tool_failed: "user", // a tool threw
-  rollout_timeout: "user", // conversations of a training were not over in time
   tool_invalid: "user", // a tool returned something that is not JSON, or far too much
   tool_timeout: "user",
   environment_missing: "user", // no environment is exported

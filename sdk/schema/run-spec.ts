@@ -91,22 +91,6 @@ export const runSpec = z
       path: ["trainer", "steps"],
       message: "must be at least 1: a run with no step does no work",
     }),
-    z.refine(
-      ({ kind, rewards, python, environments }) =>
-        kind !== "rl" || (rewards ?? python?.rewards ?? environments) !== undefined,
-      { path: ["rewards"], message: "missing; an rl run needs at least one reward, or an environment" },
-    ),
-    z.refine(({ rewards, python }) => rewards === undefined || python?.rewards === undefined, {
-      path: ["python", "rewards"],
-      message: "judge as well as rewards; write all rewards in one language",
-    }),
-    z.refine(
-      ({ environments = [] }) => new Set(environments.map(({ name }) => name)).size === environments.length,
-      {
-        path: ["environments"],
-        message: "two have the same name; give each a name of its own",
-      },
-    ),
     z.check(({ value, issues }) => {
       for (const { key, message } of trainerConflicts(value.trainer))
         issues.push({ code: "custom", input: value, path: ["trainer", key], message });
