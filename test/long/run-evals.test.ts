@@ -58,9 +58,9 @@ describe("evals of a run's checkpoints", () => {
     }
     const slowdown = medianOf(beside) / medianOf(alone);
     const total = sumOf(beside) / sumOf(alone);
-    console.log(
+    process.stdout.write(
       `a step alone ${medianOf(alone).toFixed(3)} s, beside evals ${medianOf(beside).toFixed(3)} s: ` +
-        `${percent(slowdown)} slower by the median, ${percent(total)} in all (${beside.length} steps each)`,
+        `${percent(slowdown)} slower by the median, ${percent(total)} in all (${beside.length} steps each)\n`,
     );
     expect(slowdown).toBeLessThanOrEqual(MOST);
     expect(await Eval.list()).toHaveLength(1);
