@@ -1,7 +1,6 @@
 import { readdirSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Clock, Log } from "../ports/clock.ts";
 import type {
@@ -14,19 +13,14 @@ import type {
 import { diskError } from "./disk-error.ts";
 import { Container } from "./process-containers/container.ts";
 import { boundLog } from "./process-containers/log-file.ts";
+import { programOf, type Programs } from "./process-containers/program.ts";
 import { loadRecords, pathsOf, removeFiles } from "./process-containers/record.ts";
 
-export interface ProcessContainersOptions {
+export interface ProcessContainersOptions extends Programs {
   /** Folder for records, logs and work folders. One process at a time uses it (see lockState). */
   home: string;
-  /** The program of each kind, run by this Node. */
-  programs: Record<ContainerKind, URL>;
-  /** What runs the engines of other makers: a command, and variables for it. Default: they cannot be run. */
-  agent?: { command: readonly string[]; environment: Record<string, string> };
   clock: Pick<Clock, "now">;
   log: Log;
-  /** Variables for every container besides its own; nothing is inherited. Default: none. */
-  environment?: Record<string, string>;
   /** Trainings at a time; further ones wait. Default 1. */
   maxTrains?: number;
   /** Applied to every log line that leaves. */
@@ -202,7 +196,7 @@ export class ProcessContainers implements Containers {
   async #start(container: Container): Promise<void> {
     const { record } = container;
     if (record.state !== "intent") return;
-    const { command, environment } = this.#programOf(record.kind, record.engine);
+    const { command, environment } = programOf(this.#options, record);
     try {
       await container.start(command, { ...environment, ...record.environment }, (code, signal) => {
         void this.#finish(container, code, signal);
@@ -214,17 +208,6 @@ export class ProcessContainers implements Containers {
     }
     this.#changed(record.jobId);
     this.#schedule();
-  }
-
-  #programOf(
-    kind: ContainerKind,
-    engine: ContainerSpec["engine"],
-  ): { command: readonly string[]; environment: Record<string, string> } {
-    const { programs, agent, environment = {} } = this.#options;
-    if (engine === undefined)
-      return { command: [process.execPath, fileURLToPath(programs[kind])], environment };
-    if (agent === undefined) throw new SpotterError("engine_missing", `Nothing here runs ${engine}.`);
-    return { command: agent.command, environment: { ...environment, ...agent.environment } };
   }
 
   async #finish(container: Container, code: number | null, signal: NodeJS.Signals | null): Promise<void> {

@@ -220,6 +220,8 @@ function algorithmOptions({ algorithm }: PlannedSpec): Options {
     "eps-clip": algorithm.clipLow,
     "eps-clip-high": algorithm.clipHigh,
     ...(kl > 0 ? { "use-kl-loss": true, "kl-loss-coef": kl, "kl-loss-type": "low_var_kl" } : {}),
+    // Its own default is the mean of the answers' means.
+    ...(algorithm.normalizer === "token" ? { "calculate-per-token-loss": true } : {}),
     ...(algorithm.normalizeStd ? {} : { "disable-grpo-std-normalization": true }),
   };
 }
