@@ -39,5 +39,7 @@ export class OverlapWatch {
 }
 
 function keyOf({ prompt, text }: DatasetRow): string {
-  return createHash("sha256").update(JSON.stringify(text ?? prompt)).digest("base64url");
+  return createHash("sha256")
+    .update(JSON.stringify(text ?? prompt))
+    .digest("base64url");
 }

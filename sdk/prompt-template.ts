@@ -34,7 +34,11 @@ export function hasPlaceholder(template: string): boolean {
 }
 
 /** A column as text: strings as they are, everything else as JSON. */
-export function columnText(row: Row, column: string, option?: "inputColumn" | "outputColumn" | "textColumn"): string {
+export function columnText(
+  row: Row,
+  column: string,
+  option?: "inputColumn" | "outputColumn" | "textColumn",
+): string {
   const value = Object.hasOwn(row, column) ? row[column] : undefined;
   if (value !== undefined && value !== null) return typeof value === "string" ? value : JSON.stringify(value);
   if (value === null) throw new Error(`the column "${column}" is null`);

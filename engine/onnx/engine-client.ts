@@ -77,11 +77,7 @@ export class EngineClient implements EngineApi {
     )) as GenerateResult;
   }
 
-  async score(
-    sequences: number[][],
-    which: Scored,
-    temperature: number,
-  ): Promise<number[][]> {
+  async score(sequences: number[][], which: Scored, temperature: number): Promise<number[][]> {
     return (await this.call({ method: "score", sequences, which, temperature })) as number[][];
   }
 

@@ -115,7 +115,10 @@ async function reconcile(
   for (const each of sending) each?.wake();
   for (;;) {
     // A stop may take minutes; it was asked for, and its end is an event.
-    await Promise.race([Promise.all([mine.settle(), ...sending.map((each) => each?.settle())]), at(control, untilMs)]);
+    await Promise.race([
+      Promise.all([mine.settle(), ...sending.map((each) => each?.settle())]),
+      at(control, untilMs),
+    ]);
     if (isOver() || mine.dueInMs > SOON_MS) break;
     await at(control, control.clock.now() + Math.max(1, mine.dueInMs));
   }
