@@ -89,7 +89,7 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
       maxAttempts: MAX_ATTEMPTS,
       servesCheckpoints: true,
       pricing: localPricing(options.environment, memoryMiB()),
-      engines: engines.offered,
+      engines: () => engines.offered(),
       hasPython: () => isOnPath("python3", options.environment["PATH"]),
       notes,
     },

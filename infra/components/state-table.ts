@@ -4,9 +4,9 @@ import type { StackConfig } from "../config.ts";
 
 /**
  * A document is in at most this many indexes at a time (a run: by its state, while it lives, and while
- * somebody is to be told of it); each is a pair of attributes of its item.
+ * somebody or a tracker is to be told of it); each is a pair of attributes of its item.
  */
-const INDEXES = ["index1", "index2", "index3"] as const;
+const INDEXES = ["index1", "index2", "index3", "index4"] as const;
 
 /** Documents, index entries and streams: one table, paid by use. */
 export class StateTable extends pulumi.ComponentResource {

@@ -63,7 +63,7 @@ export function dynamoTables(endpoint: string) {
   };
 }
 
-const INDEXES = ["index1", "index2", "index3"];
+const INDEXES = ["index1", "index2", "index3", "index4"];
 
 /** As infra/components/state-table.ts makes it; a test of the stack compares the two. */
 export const STATE_TABLE: Omit<CreateTableCommandInput, "TableName"> = {

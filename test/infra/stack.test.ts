@@ -106,7 +106,7 @@ describe("the bucket", () => {
   });
 });
 
-it("keeps state in a table that is paid by use, can be restored, and has three indexes", () => {
+it("keeps state in a table that is paid by use, can be restored, and has four indexes", () => {
   const table = only("aws:dynamodb/table:Table");
   expect(table).toMatchObject({
     billingMode: "PAY_PER_REQUEST",

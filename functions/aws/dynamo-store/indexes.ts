@@ -3,8 +3,8 @@ import { SpotterError } from "../../../sdk/schema/errors.ts";
 import type { DocumentKey, IndexEntry } from "../../ports/store.ts";
 import type { Item } from "./table.ts";
 
-/** The table has three indexes, so a document is in at most three at a time. */
-export const SLOTS = ["index1", "index2", "index3"] as const;
+/** The table has four indexes, so a document is in at most four at a time. */
+export const SLOTS = ["index1", "index2", "index3", "index4"] as const;
 type Slot = (typeof SLOTS)[number];
 export type IndexSlots = Readonly<Record<string, Slot>>;
 
@@ -19,6 +19,7 @@ export const INDEX_SLOTS: IndexSlots = {
   age: "index1",
   live: "index2",
   webhooks: "index3",
+  trackers: "index4",
 };
 
 const MAX_PARTITION_BYTES = 2048;

@@ -22,13 +22,15 @@ export interface IsolatesTraits {
   unlimited?: string;
   /** Why there is no tree of files here; each use of one is refused then. */
   noFiles?: string;
+  /** Where the hostile part runs instead: it waits for many deadlines. */
+  hostileIn?: string;
 }
 
 /** What every Isolates must do. */
 export function isolatesContract(
   name: string,
   create: () => Promise<IsolatesFixture>,
-  { unlimited, noFiles }: IsolatesTraits = {},
+  { unlimited, noFiles, hostileIn }: IsolatesTraits = {},
 ): void {
   describe(`${name} keeps the Isolates contract`, () => {
     let fixture: IsolatesFixture;
@@ -202,6 +204,7 @@ export function isolatesContract(
 
     loading(() => ({ isolates: fixture.isolates, bundle }));
     sealed(() => ({ isolates: fixture.isolates, handle, bundle }), noFiles);
-    hostile({ isolates: () => fixture.isolates, printed: () => fixture.printed(), unlimited });
+    if (hostileIn === undefined)
+      hostile({ isolates: () => fixture.isolates, printed: () => fixture.printed(), unlimited });
   });
 }

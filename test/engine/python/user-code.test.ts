@@ -177,7 +177,7 @@ sys.exit(host.wait(5))`;
     ["infinite", "reward_invalid", "it returned inf, which is no finite number"],
     ["raises", "reward_failed", "TimeoutError: its own (at rewards.py:28)"],
     ["leaves", "reward_failed", "SystemExit: gone (at rewards.py:32)"],
-    ["judged", "reward_failed", "NotImplementedError: llm_judge is not here yet"],
+    ["judged", "reward_failed", "ValueError: llm_judge needs a key"],
     ["absent", "reward_missing", "there is no reward absent"],
     ["object", "tool_failed", "the arguments must be an object with a, b, c, d, e, f, g"],
     ["odd1", "tool_invalid", "it returned something that is not JSON"],

@@ -23,7 +23,7 @@ it("keep all entries that one run can have at the same time", () => {
   const document = (fields: object) => fields as RunDocument;
   const deliveries = [{ id: "1" }];
   const documents = ["queued", "running", "paused", "succeeded"].flatMap((state) => [
-    document({ run: { id: "r", state }, deliveries }),
+    document({ run: { id: "r", state }, deliveries, tracked: true }),
     document({ run: { id: "r", state, archived: true }, deliveries }),
     document({ run: { id: "r", state }, deletedAtMs: 1 }),
   ]);

@@ -60,6 +60,7 @@ describe("the process", () => {
     expect(environment).toEqual({
       ...environmentFor("environment cwd"),
       SPOTTER_WORK_DIR: work,
+      SPOTTER_CACHE_DIR: folder("home", "cache"),
       TMPDIR: work,
       LD_LIBRARY_PATH: "/opt/lib",
     });

@@ -17,7 +17,9 @@ function installed(): string {
   mkdirSync(dirname(bin), { recursive: true });
   writeFileSync(join(root, "package.json"), '{"type":"module"}');
   const source = readFileSync("sdk/cli/bin.ts", "utf8");
-  writeFileSync(bin, stripTypeScriptTypes(source).replace("./main.ts", "./main.js"));
+  writeFileSync(bin, stripTypeScriptTypes(source).replaceAll(/"(\.\/\w+)\.ts"/g, '"$1.js"'));
+  const warnings = readFileSync("sdk/cli/warnings.ts", "utf8");
+  writeFileSync(join(dirname(bin), "warnings.js"), stripTypeScriptTypes(warnings));
   writeFileSync(
     join(dirname(bin), "main.js"),
     'export async function main(args) { process.stdout.write(`main ${args.join(" ")}\\n`); return 7; }',

@@ -40,7 +40,7 @@ describe("spotter config explain", () => {
   it("shows all of a section, and without a setting all that is said", async () => {
     const section = await runCli(["config", "explain", "sft", "optim", "@", base]);
     expect(section.out).toMatch(/^optim\.weight_decay +0\.01 +honoured +default$/m);
-    expect(section.out).toMatch(/^optim\.mu +0\.9 +refused +\S+base\.toml:4$/m);
+    expect(section.out).toMatch(/^optim\.mu +0\.9 +honoured +\S+base\.toml:4$/m);
     const all = await runCli(["config", "explain", "sft", "@", base]);
     expect(all.out).toMatch(/^max_steps +5 +\S+base\.toml:1$/m);
     expect(all.out).not.toContain("weight_decay");
