@@ -1,11 +1,12 @@
-import { mkdir, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { EventFiles } from "../ports/event-files.ts";
+import { makeFolder } from "./make-folder.ts";
 
 /** On this disk. What `write` has resolved for is there after a power cut, too. */
 export const eventFiles: EventFiles = {
   async write(path, offset, bytes) {
-    if (offset === 0) await mkdir(dirname(path), { recursive: true });
+    if (offset === 0) await makeFolder(dirname(path));
     const handle = await open(path, offset === 0 ? "w" : "r+").catch((error: unknown) => {
       if (offset > 0 && (error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
       throw error;
