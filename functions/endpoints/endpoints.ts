@@ -41,15 +41,17 @@ export type Launch = LaunchEndpoint & { implicit?: true };
 
 /** As {@link launchEndpoint}, for callers that hold the gate already. */
 export async function accept(control: Control, id: string, asked: Launch, force = false): Promise<Endpoint> {
+  // Before its model is looked for: nobody should fetch weights for an engine that is not here.
+  checkEndpointEngine(control, { ...asked, name: asked.name ?? "endpoint" });
   const launch = { ...asked, model: await pinnedModel(control, asked.model) };
   if (launch.checkpoint !== undefined) await checkCheckpoint(control, launch, launch.checkpoint);
   // Refused here, and not by a replica that never comes, where nothing has this hardware.
   for (const choice of launch.hardware ? hardwareChoices(launch.hardware) : [])
     pricingOf(control).priceOf(choice);
-  if (!force) refuseReplica(launch.model.name, await estimateReplica(control, launch));
+  if (!force && launch.engine === "onnx")
+    refuseReplica(launch.model.name, await estimateReplica(control, launch));
   const name = launch.name ?? defaultName(launch);
   await refuseAliasName(control, name);
-  checkEndpointEngine(control, { ...launch, name });
   const document = await changeEndpoint(control, name, (current) => {
     if (current?.launchId === id) return undefined;
     const next = current === undefined ? create(control, name, launch) : relaunch(control, current, launch);
