@@ -139,11 +139,11 @@ export class ProcessContainers implements Containers {
   }
 
   async #close(leaveRunning: boolean): Promise<void> {
-    // Those that wait end first, or they would start in the place of those that end.
-    const order = this.#living().sort((a, b) => Number(b.waiting) - Number(a.waiting));
+    // Those that wait have no process to end: the next daemon starts them.
+    const active = this.#living().filter((container) => !container.waiting);
     const graceMs = this.#options.closeGraceMs ?? 5000;
     this.#closed = true;
-    if (!leaveRunning) await Promise.all(order.map((container) => this.#stop(container, graceMs)));
+    if (!leaveRunning) await Promise.all(active.map((container) => this.#stop(container, graceMs)));
     this.#listeners.clear();
     clearTimeout(this.#timer);
   }

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { findProcess } from "../../../functions/local/process-identity.ts";
@@ -144,6 +144,21 @@ describe("after a crash in the midst of a launch", () => {
 });
 
 describe("a new owner of the home", () => {
+  it("starts those that waited when an orderly end stopped the one that ran", async () => {
+    const first = await open();
+    const launch = (jobId: string, actions: string) =>
+      first.launch({ jobId, kind: "train", environment: environmentFor(actions) });
+    await launch("job-1", "say=up forever");
+    await says(first, "job-1", "up");
+    await launch("job-2", `count=${folder("count")}`);
+    await first.close();
+    expect(existsSync(folder("count"))).toBe(false);
+    const second = await open();
+    expect(await second.describe("job-1")).toMatchObject({ state: "exited", reason: "user" });
+    expect(await ended(second, "job-2")).toMatchObject({ exitCode: 0, reason: "done" });
+    expect(started()).toHaveLength(1);
+  });
+
   it("takes over from one that leaves its containers running", async () => {
     const first = await open();
     await first.launch({ jobId: "job-1", kind: "serve", environment: environmentFor("say=up forever") });
