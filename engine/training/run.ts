@@ -92,6 +92,10 @@ export async function runTraining(
       log,
       now: parts.now,
     });
+  } catch (error) {
+    // It ends before its first step: there is nothing to save.
+    if (client.cancelled.aborted && !client.ended.aborted) return "cancelled";
+    throw error;
   } finally {
     progress.close();
   }
