@@ -43,3 +43,6 @@ export const pageQuery = z.object({
 export function pageOf<T extends z.ZodMiniType>(item: T) {
   return z.object({ items: z.array(item), next: z.optional(z.string()) });
 }
+
+/** What looks like a URL is none yet: its port may be too large, its address no address. */
+export const parsableUrl = z.refine<string>((text) => URL.canParse(text), "is no URL");

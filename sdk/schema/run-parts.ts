@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { countUpTo, positiveInt } from "./common.ts";
+import { countUpTo, parsableUrl, positiveInt } from "./common.ts";
 
 /** Read by the engine's own process before it is the run's, or by the system that starts it. */
 const PROTECTED_VARIABLES =
@@ -59,6 +59,7 @@ export const webhook = z.strictObject({
     .check(
       z.maxLength(2_000),
       z.regex(/^https?:\/\/[^/@\s]+(\/\S*)?$/, "must be an http or https URL without a user"),
+      parsableUrl,
     ),
   /** Default: all. */
   events: z._default(z.array(z.enum(["run.ended", "run.stalled"])).check(z.minLength(1)), [

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { parsableUrl } from "./common.ts";
 import { hardware } from "./hardware.ts";
 import { checkpointId, modelRef } from "./model.ts";
 
@@ -10,6 +11,7 @@ const outsideTeacher = z.strictObject({
     .check(
       z.maxLength(2_000),
       z.regex(/^https?:\/\/[^/@\s]+(\/\S*)?$/, "must be an http or https URL without a user"),
+      parsableUrl,
     ),
   model: z.string().check(z.minLength(1)),
   /** Name of a stored secret: its key. */

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { parsableUrl } from "./common.ts";
 
 /** Where W&B listens, unless a run says otherwise. */
 export const WANDB_URL = "https://api.wandb.ai";
@@ -8,6 +9,7 @@ const url = z
   .check(
     z.maxLength(2_000),
     z.regex(/^https?:\/\/[^/@\s?#]+(\/[^\s?#]*)?$/, "must be an http or https URL without a user or a query"),
+    parsableUrl,
   );
 const name = z.string().check(z.minLength(1), z.maxLength(200), z.regex(/^[^\p{Cc}]*$/u));
 /** A part of a path of W&B. */

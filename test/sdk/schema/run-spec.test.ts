@@ -37,6 +37,8 @@ describe("runSpec", () => {
   });
 
   it.each<[object, string]>([
+    [{ webhooks: [{ url: "http://[::1" }] }, "webhooks.0.url: is no URL"],
+    [{ trackers: [{ kind: "mlflow", url: "http://localhost:99999" }] }, "trackers.0.url: is no URL"],
     [{ rollout: { promptsPerStep: 4097 } }, "rollout.promptsPerStep: must be at most 4096, is 4097"],
     [{ rollout: { samplesPerPrompt: 1025 } }, "rollout.samplesPerPrompt: must be at most 1024, is 1025"],
     [
