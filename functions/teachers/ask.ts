@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { JobTeacherReply, TeacherQuestion } from "../../sdk/schema/job-teacher.ts";
+import { readText } from "../http/read-text.ts";
 import { completionOf, tokensOf } from "./question.ts";
 
 /** Where a teacher is asked, and as whom. */
@@ -22,6 +23,8 @@ export interface AskParams {
 /** It may do later what it does not do now. */
 const LATER: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
 const MAX_WORDS = 500;
+/** Of a question's answer: every token of it with its log-probabilities is a fraction of that. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /**
  * Puts one question to a teacher. One that is not up, busy, or out of reach is waited for by whoever asks.
@@ -46,7 +49,8 @@ export async function askTeacher(
       redirect: "manual",
       signal: AbortSignal.any([signal, limit]),
     });
-    const text = await response.text();
+    const text = await readText(response, MAX_ANSWER_BYTES);
+    if (text === undefined) throw tooLarge();
     if (!response.ok) return refused(response.status, redact(text));
     return { sequences: tokensOf(question, parsed(text)) };
   } catch (error) {
@@ -63,7 +67,7 @@ const errorBody = z.object({
 
 function refused(status: number, text: string): JobTeacherReply {
   const error = z.safeParse(errorBody, parsed(text)).data?.error;
-  const words = (error?.message ?? text).slice(0, MAX_WORDS);
+  const words = (error?.message ?? text).slice(0, MAX_WORDS).replaceAll(/\p{Cc}+/gu, " ");
   if (error?.code === "endpoint_failed")
     throw new SpotterError("endpoint_failed", words, { where: "teacher" });
   if (LATER.has(status)) return { waiting: words };
@@ -77,6 +81,17 @@ function refused(status: number, text: string): JobTeacherReply {
     where: "teacher",
     hint: "Correct its name, URL or key; a teacher scores given tokens, as vLLM does.",
   });
+}
+
+function tooLarge(): SpotterError {
+  return new SpotterError(
+    "teacher_failed",
+    `The teacher answered with more than ${MAX_ANSWER_BYTES} bytes.`,
+    {
+      where: "teacher",
+      hint: "Is its URL that of a server of OpenAI's /v1/completions?",
+    },
+  );
 }
 
 function parsed(text: string): unknown {

@@ -1,6 +1,8 @@
+import { readText } from "../http/read-text.ts";
 import { TrackerRefusal } from "./tracker-sink.ts";
 
 const TIMEOUT_MS = 10_000;
+const MAX_ANSWER_BYTES = 4_000_000;
 /** Of an answer, for messages. */
 const SHOWN = 200;
 
@@ -28,7 +30,9 @@ export const trackerHttp: TrackerHttp = async ({ method, url, authorization, jso
     redirect: "manual",
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  return { status: response.status, text: await response.text() };
+  const text = await readText(response, MAX_ANSWER_BYTES);
+  if (text === undefined) throw new TrackerRefusal(`answered with more than ${MAX_ANSWER_BYTES} bytes`);
+  return { status: response.status, text };
 };
 
 /**
@@ -38,7 +42,7 @@ export const trackerHttp: TrackerHttp = async ({ method, url, authorization, jso
  */
 export async function askTracker(http: TrackerHttp, request: TrackerRequest): Promise<unknown> {
   const { status, text } = await http(request).catch((error: unknown) => {
-    throw new TrackerRefusal(reasonOf(error));
+    throw error instanceof TrackerRefusal ? error : new TrackerRefusal(reasonOf(error));
   });
   if (status < 200 || status > 299) throw new TrackerRefusal(`answered ${status}: ${shown(text)}`, status);
   try {
@@ -49,7 +53,7 @@ export async function askTracker(http: TrackerHttp, request: TrackerRequest): Pr
 }
 
 function shown(text: string): string {
-  const line = text.replace(/\s+/g, " ").trim();
+  const line = text.replace(/[\s\p{Cc}]+/gu, " ").trim();
   return line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line;
 }
 

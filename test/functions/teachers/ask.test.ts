@@ -33,6 +33,18 @@ describe("asking a teacher over HTTP", () => {
     });
   });
 
+  it("gives up on one whose answer has no end", async () => {
+    const engine = await teacher({
+      status: 200,
+      type: "application/json",
+      steps: Array.from({ length: 66 }, () => "x".repeat(1024 * 1024)),
+    });
+    await expect(ask(engine)).rejects.toMatchObject({
+      code: "teacher_failed",
+      message: "The teacher answered with more than 67108864 bytes.",
+    });
+  });
+
   it.each([429, 502, 503, 504])("waits for one that answers %i", async (status) => {
     const engine = await teacher(
       json(status, { error: { message: "still starting", code: "endpoint_not_ready" } }),
