@@ -35,7 +35,13 @@ export function checkRunEngine(control: Control, spec: RunSpec): void {
 
 /** The same of an endpoint. */
 export function checkEndpointEngine(control: Control, launch: Served & { name: string }): void {
-  if (launch.engine === "onnx") return;
+  if (launch.engine === "onnx") {
+    if (launch.vllm === undefined) return;
+    throw new SpotterError("invalid_input", "The settings of vLLM are for an endpoint of engine vllm.", {
+      where: "vllm",
+      hint: "Add the engine (`--engine vllm`), or leave the settings out.",
+    });
+  }
   checkOffered(control, launch.engine);
   refuse(vllmFaults(vllmParams(launch.name, launch, undefined)), "The endpoint");
 }

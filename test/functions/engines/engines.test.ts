@@ -11,6 +11,19 @@ interface Refusal {
 
 const GROUP = { promptsPerStep: 2, samplesPerPrompt: 2 };
 
+describe("the engine of an endpoint", () => {
+  it("is refused where it is the embedded one and has settings of another", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    const response = await plane.call("POST", "/endpoints", {
+      model: { name: "spotter/nano" },
+      vllm: { maxModelLen: 1 },
+    });
+    expect(response.status).toBe(400);
+    const { error } = (await response.json()) as { error: object };
+    expect(error).toMatchObject({ code: "invalid_input", where: "vllm" });
+  });
+});
+
 describe("the engine of a run", () => {
   it("is the embedded one, which says that it has no image to change (C18)", async () => {
     const plane = await testPlane({ onEnd: onTestFinished });
