@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makeFolder } from "./local/make-folder.ts";
 import type { CheckpointFile } from "./schema/checkpoint.ts";
 import { SpotterError } from "./schema/errors.ts";
 
@@ -13,7 +14,7 @@ export async function downloadFile(
 ): Promise<void> {
   const target = join(folder, ...file.path.split("/"));
   if (await isThere(target, file)) return;
-  await mkdir(dirname(target), { recursive: true }).catch((error: unknown) => {
+  await makeFolder(dirname(target)).catch((error: unknown) => {
     throw unwritable(target, error);
   });
   const partial = `${target}.${randomUUID()}.part`;

@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makeFolder } from "../../sdk/local/make-folder.ts";
 import type { EventFiles } from "../ports/event-files.ts";
-import { makeFolder } from "./make-folder.ts";
 
 /** On this disk. What `write` has resolved for is there after a power cut, too. */
 export const eventFiles: EventFiles = {

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { makeFolder } from "../../sdk/local/make-folder.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import { atomicWrite } from "./atomic-write.ts";
 import { diskError } from "./disk-error.ts";
@@ -19,7 +19,7 @@ const HELD = new Set<DatabaseSync>();
  * stale lock to judge and no race in taking one over. The text file beside it only says who holds it.
  */
 export async function lockState(home: string): Promise<StateLock> {
-  await mkdir(home, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+  await makeFolder(home, 0o700).catch((error: unknown) => {
     throw diskError(error, home);
   });
   const owner = join(home, "daemon.owner");

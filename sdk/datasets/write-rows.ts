@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { makeFolder } from "../local/make-folder.ts";
 import { SpotterError } from "../schema/errors.ts";
 import type { Row } from "../dataset-rows.ts";
 import { formatOf } from "./file-format.ts";
@@ -29,7 +30,7 @@ export async function writeRows(
   preferred: OutputFormat | undefined,
 ): Promise<number> {
   const format = outputFormat(path, preferred);
-  await mkdir(dirname(path), { recursive: true }).catch((error: unknown) => {
+  await makeFolder(dirname(path)).catch((error: unknown) => {
     throw unwritable(path, error);
   });
   const spool = `${path}.${randomUUID()}.jsonl.part`;

@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, rm, stat } from "node:fs/promises";
+import { lstat, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import type { Client } from "../client.ts";
 import { downloadFile } from "../download.ts";
+import { makeFolder } from "../local/make-folder.ts";
 import type { Checkpoint, CheckpointFile } from "../schema/checkpoint.ts";
 import { SpotterError } from "../schema/errors.ts";
 import type { Exported, ExportFormat, ExportType } from "../schema/export.ts";
@@ -30,6 +31,9 @@ export async function exportCheckpoint(
 ): Promise<Exported> {
   const place = placeOf(checkpoint, format, resolve(output), type);
   await mustBeFree(place);
+  await makeFolder(dirname(place)).catch((error: unknown) => {
+    throw cannotWrite(place, error);
+  });
   if (format === "peft") return exportAdapter(client, checkpoint, place, signal);
   const work = await mkdtemp(join(tmpdir(), "spotter-export-"));
   try {
@@ -66,11 +70,23 @@ function placeOf(
 
 /** Asked before anything is fetched. */
 async function mustBeFree(place: string): Promise<void> {
-  const found = await stat(place).catch(() => undefined);
+  const found = await lstat(place).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw cannotWrite(place, error);
+  });
   if (found === undefined) return;
   throw new SpotterError("conflict", `${place} is there already.`, {
     where: "output",
     hint: "Choose another place, or remove it first.",
+  });
+}
+
+function cannotWrite(place: string, error: unknown): SpotterError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new SpotterError("invalid_input", `Cannot write ${place}: ${why}.`, {
+    where: "output",
+    hint: "Choose a place in a folder that can be written to.",
+    cause: error,
   });
 }
 
@@ -90,7 +106,7 @@ async function exportAdapter(
       },
     );
   }
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   await download(client, checkpoint, { folder, prefix: ADAPTER, strip: MODEL, signal });
   return { path: folder, warnings: [] };
 }

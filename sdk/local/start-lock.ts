@@ -1,6 +1,7 @@
-import { mkdir, open, readFile, rm, stat } from "node:fs/promises";
+import { open, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isAlive } from "./is-alive.ts";
+import { makeFolder } from "./make-folder.ts";
 import { folderInstead, unusableState } from "./unusable-state.ts";
 
 /** A start takes ten seconds at most; a lock older than this is a leftover. */
@@ -12,7 +13,7 @@ const STALE_MS = 20_000;
  */
 export async function takeStartLock(home: string): Promise<{ release(): Promise<void> } | undefined> {
   const path = join(home, "start.lock");
-  await mkdir(home, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+  await makeFolder(home, 0o700).catch((error: unknown) => {
     throw unusableState(home, error);
   });
   try {

@@ -1,12 +1,13 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "./make-folder.ts";
 
 /**
  * Notes that the daemon of this process id is stopped on purpose. Written before it is asked to end: a script
  * that waits for one of its runs must not start the next one.
  */
 export async function markStopped(home: string, pid: number): Promise<void> {
-  await mkdir(home, { recursive: true, mode: 0o700 });
+  await makeFolder(home, 0o700);
   await writeFile(pathOf(home), `${pid}\n`, { mode: 0o600 });
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
+import { makeFolder } from "../../local/make-folder.ts";
 import { SpotterError } from "../../schema/errors.ts";
 import { nearestName } from "../../schema/nearest-name.ts";
 import { displayable } from "./plan.ts";
@@ -29,7 +30,7 @@ export async function initProject(dir: string, params: InitParams = {}): Promise
   const files = template.files(displayable(title ?? basename(folder)) ?? "My project");
   const taken = Object.keys(files).filter((file) => existsSync(join(folder, file)));
   if (taken.length > 0) throw conflict(folder, taken);
-  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+  await makeFolder(folder).catch((error: unknown) => {
     throw unwritable(folder, error);
   });
   for (const [file, text] of Object.entries(files)) {

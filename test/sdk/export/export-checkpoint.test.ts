@@ -97,6 +97,20 @@ describe("checkpoint.export", { timeout }, () => {
     await expect(again).rejects.toMatchObject({ code: "conflict", where: "output" });
   });
 
+  it("says where nothing can be written, before it fetches anything", async () => {
+    const { client, requests } = await gym();
+    const checkpoint = await Checkpoint.get("run1@7", { client });
+    const file = join(base, "config.json");
+    const before = requests.length;
+    for (const place of [join(file, "x"), join(file, "x", "y"), "x".repeat(300)])
+      await expect(checkpoint.export({ format: "hf", output: place })).rejects.toMatchObject({
+        code: "invalid_input",
+        where: "output",
+        message: expect.stringContaining("Cannot write") as string,
+      });
+    expect(requests).toHaveLength(before);
+  });
+
   it("says what cannot be exported, and why", async () => {
     const full = await gym({ kind: "full" });
     const checkpoint = await Checkpoint.get("run1@7", { client: full.client });

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "../../../local/make-folder.ts";
 import { SpotterError } from "../../../schema/errors.ts";
 import type { Rollout } from "./play-project.ts";
 
@@ -21,7 +22,7 @@ export interface SavedRollouts {
 export async function openRollouts(project: string, model: string): Promise<SavedRollouts> {
   const all = join(project, "rollouts");
   const folder = await refusingly(all, async () => {
-    await mkdir(all, { recursive: true });
+    await makeFolder(all);
     return newFolder(all);
   });
   return {

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { makeFolder } from "../../../functions/local/make-folder.ts";
+import { makeFolder } from "../../../sdk/local/make-folder.ts";
 
 it("makes what is missing, and says at once where nothing can be made", async () => {
   const root = mkdtempSync(join(tmpdir(), "spotter-folders-"));
@@ -12,6 +12,7 @@ it("makes what is missing, and says at once where nothing can be made", async ()
   await makeFolder(deep);
   expect(statSync(deep).isDirectory()).toBe(true);
   writeFileSync(join(root, "file"), "");
+  await expect(makeFolder(join(root, "file"))).rejects.toMatchObject({ code: "EEXIST" });
   await expect(makeFolder(join(root, "file", "x"))).rejects.toMatchObject({ code: "ENOTDIR" });
   if (existsSync("/proc/self"))
     await expect(makeFolder("/proc/nope/deeper")).rejects.toMatchObject({ code: "ENOENT" });
