@@ -19,6 +19,7 @@ import { redacted } from "../secrets/redacted.ts";
 import { checkTrackers } from "../trackers/sinks.ts";
 import { pinnedModel } from "../models/models.ts";
 import { acceptTeacher } from "../teachers/accept.ts";
+import { checkSize } from "./check-size.ts";
 import { checkUserCode } from "./check-user-code.ts";
 import {
   findRun,
@@ -51,9 +52,10 @@ export function launchRun(
 ): Promise<RunDetail> {
   const launch = { kind: "run", key, body: given } as const;
   const made = { nameOf: ({ run }: RunDetail) => run.id, find: (id: string) => runDetail(control, id) };
-  return control.gate.begin(() =>
-    launchOnce(control, launch, (id) => accept(control, id, given, force), made),
-  );
+  return control.gate.begin(async () => {
+    checkSize(given);
+    return await launchOnce(control, launch, (id) => accept(control, id, given, force), made);
+  });
 }
 
 async function accept(control: Control, id: string, given: RunSpec, force: boolean): Promise<RunDetail> {
