@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { makeFolder } from "../../sdk/local/make-folder.ts";
+import { makeFolder } from "../../sdk/schema/make-folder.ts";
 import type { EventFiles } from "../ports/event-files.ts";
 
 /** On this disk. What `write` has resolved for is there after a power cut, too. */
