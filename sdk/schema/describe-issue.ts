@@ -7,7 +7,15 @@ export interface Finding {
 }
 
 /** zod/mini's text for everything that has no message of its own: it ships no language. */
-export const NO_MESSAGE = "Invalid input";
+const NO_MESSAGE = "Invalid input";
+
+/**
+ * How to parse what {@link describeIssue} is to describe. Whoever imports all of zod beside this has set its texts
+ * for everybody: without this they would take the place of ours.
+ *
+ * @example z.safeParse(schema, value, DESCRIBED)
+ */
+export const DESCRIBED = { reportInput: true, error: () => NO_MESSAGE } as const;
 
 /** What is wrong, in words. `keysAt` tells the known keys of the object at a path. */
 export function describeIssue(

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { SpotterError, type SpotterErrorParams } from "./errors.ts";
 import type { ErrorCode } from "./error-codes.ts";
-import { describeIssue, NO_MESSAGE, type Finding } from "./describe-issue.ts";
+import { DESCRIBED, describeIssue, type Finding } from "./describe-issue.ts";
 
 export { nearestName } from "./nearest-name.ts";
 export type { Finding };
@@ -16,8 +16,7 @@ export function parseWith<S extends z.ZodMiniType>(
   what: string,
   params: SpotterErrorParams & { code?: ErrorCode } = {},
 ): z.infer<S> {
-  // Whoever imports all of zod beside this has set its texts for everybody: ours are made below.
-  const result = z.safeParse(schema, value, { reportInput: true, error: () => NO_MESSAGE });
+  const result = z.safeParse(schema, value, DESCRIBED);
   if (result.success) return result.data;
   const findings = result.error.issues.flatMap((issue) =>
     describeIssue(issue, (path) => keysAt(schema, path)),

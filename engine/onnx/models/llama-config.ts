@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import * as z from "zod/mini";
+import { DESCRIBED } from "../../../sdk/schema/describe-issue.ts";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import { readGgufConfig } from "../weights/gguf/hf-config.ts";
 import { readModelText } from "../weights/model-file.ts";
@@ -88,7 +89,7 @@ export async function loadLlamaConfig(modelDir: string): Promise<LlamaConfig> {
 export function parseLlamaConfig(json: unknown, file = "config.json"): LlamaConfig {
   const modelType = z.safeParse(z.looseObject({ model_type: z.string() }), json);
   const family = modelType.success ? knownFamily(modelType.data.model_type, file) : "llama";
-  const parsed = z.safeParse(hfConfig, json, { reportInput: true });
+  const parsed = z.safeParse(hfConfig, json, DESCRIBED);
   if (!parsed.success) throw corruptKeys(file, parsed.error);
   const hf = parsed.data;
   refuseUnknownArithmetic(hf, family, file);

@@ -7,7 +7,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
-import { describeIssue } from "../../../sdk/schema/describe-issue.ts";
+import { DESCRIBED, describeIssue } from "../../../sdk/schema/describe-issue.ts";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import { loadInto, readJson } from "../weights/load.ts";
 import { writeSafetensors } from "../weights/safetensors.ts";
@@ -40,7 +40,7 @@ const adapterConfig = z.object({
  */
 export async function loadAdapter(config: LlamaConfig, dir: string): Promise<LoraAdapter> {
   const file = join(dir, CONFIG);
-  const parsed = z.safeParse(adapterConfig, await readJson(file), { reportInput: true });
+  const parsed = z.safeParse(adapterConfig, await readJson(file), DESCRIBED);
   if (!parsed.success) {
     const findings = parsed.error.issues
       .flatMap((issue) => describeIssue(issue, () => []))

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { DESCRIBED } from "../../../sdk/schema/describe-issue.ts";
 import { corrupt, corruptKeys, unsupported } from "./config-errors.ts";
 
 /**
@@ -52,7 +53,7 @@ export function parseRopeScaling(
     const named = rope.rope_type === undefined ? "type" : "rope_type";
     throw unsupported(file, `${key}.${named}`, `is ${JSON.stringify(type)}, not "llama3" or "default"`);
   }
-  const parsed = z.safeParse(llama3Schema, rope, { reportInput: true });
+  const parsed = z.safeParse(llama3Schema, rope, DESCRIBED);
   if (!parsed.success) throw corruptKeys(file, parsed.error, key);
   const { factor, low_freq_factor: low, high_freq_factor: high } = parsed.data;
   if (high <= low) {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import * as z from "zod/mini";
-import { describeIssue } from "../../../sdk/schema/describe-issue.ts";
+import { DESCRIBED, describeIssue } from "../../../sdk/schema/describe-issue.ts";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import { readModelText } from "../weights/model-file.ts";
 import type { ChatTemplateSource } from "./chat-template.ts";
@@ -96,7 +96,7 @@ function specialTokens(config: z.infer<typeof tokenizerConfigJson>): Record<stri
 }
 
 function check<S extends z.ZodMiniType>(schema: S, value: object, file: string): z.infer<S> {
-  const parsed = z.safeParse(schema, value, { reportInput: true });
+  const parsed = z.safeParse(schema, value, DESCRIBED);
   if (parsed.success) return parsed.data;
   const findings = parsed.error.issues
     .flatMap((issue) => describeIssue(issue, () => []))

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod/mini";
-import { describeIssue } from "../../schema/describe-issue.ts";
+import { DESCRIBED, describeIssue } from "../../schema/describe-issue.ts";
 import { type Catalogue, CATALOGUE, catalogueEntry, catalogueFile } from "./catalogue.ts";
 import { positionOf } from "./config-document.ts";
 import { type Finding, placed } from "./finding.ts";
@@ -24,7 +24,7 @@ export async function folderCatalogue(
   const document = readJson(read.text, FILE);
   const findings = document.remarks.map((remark) => placed(remark, FILE, remark.position));
   if (document.value === undefined) return { catalogue: CATALOGUE, findings };
-  const result = z.safeParse(catalogueFile, document.value, { reportInput: true });
+  const result = z.safeParse(catalogueFile, document.value, DESCRIBED);
   if (result.success) return { catalogue: { ...CATALOGUE, ...result.data.models }, findings };
   const known = Object.keys(catalogueEntry.shape);
   for (const issue of result.error.issues) {

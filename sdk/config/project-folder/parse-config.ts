@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { describeIssue } from "../../schema/describe-issue.ts";
+import { DESCRIBED, describeIssue } from "../../schema/describe-issue.ts";
 import { nearestName } from "../../schema/nearest-name.ts";
 import { coerced, isPlainObject } from "./coerce.ts";
 import type { ConfigDocument } from "./config-document.ts";
@@ -32,7 +32,7 @@ export function parseConfig(document: ConfigDocument): ParsedConfig {
   }
   const remarks: Remark[] = [];
   const raw = coerced(root, value, remarks) as Record<string, unknown>;
-  const result = z.safeParse(projectConfig, raw, { reportInput: true });
+  const result = z.safeParse(projectConfig, raw, DESCRIBED);
   if (result.success) return { config: result.data, view: new ConfigView(raw, []), remarks };
   const told = new Set(remarks.map(({ path }) => JSON.stringify(path)));
   for (const issue of result.error.issues) {
