@@ -1,7 +1,4 @@
-import { configDefaults, defineConfig } from "vitest/config";
-
-/** What reads and checks configurations: pure functions, with schemas that take longer to load than to use. */
-const CONFIG = "test/sdk/config/**/*.test.ts";
+import { defineConfig } from "vitest/config";
 
 const shared = { environment: "node" as const, setupFiles: ["test/setup.ts"], pool: "forks" as const };
 
@@ -15,12 +12,14 @@ export default defineConfig({
         test: {
           ...shared,
           name: "unit",
-          include: ["test/{sdk,functions,engine,scripts,examples,infra,budget,docs}/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, CONFIG],
+          include: ["test/{sdk,functions,engine,scripts,examples,budget,docs}/**/*.test.ts"],
+          // Files share a process, which loads our modules and schemas once: half of the time. What a test changes
+          // of its process (variables, globals, timers) it puts back.
+          isolate: false,
         },
       },
-      // Its files share a process: nothing in them changes what another would see.
-      { test: { ...shared, name: "config", include: [CONFIG], isolate: false } },
+      // The mocks of Pulumi hold for a whole process.
+      { test: { ...shared, name: "infra", include: ["test/infra/**/*.test.ts"] } },
       { test: { ...shared, name: "contract", include: ["test/contract/**/*.test.ts"], testTimeout: 20_000 } },
       {
         test: {

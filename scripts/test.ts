@@ -30,7 +30,7 @@ const environment = {
   ...process.env,
   ...(long ? longEnvironment(given.values) : {}),
 };
-const projects = long ? ["long"] : ["unit", "config", "contract", "e2e", "chaos", "browser"];
+const projects = long ? ["long"] : ["unit", "infra", "contract", "e2e", "chaos", "browser"];
 
 const folder = mkdtempSync(join(tmpdir(), "spotter-test-"));
 const reportFile = join(folder, "report.json");

@@ -39,7 +39,7 @@ describe("the repository", () => {
     const config = readFileSync(join(root, "vitest.config.ts"), "utf8");
     const names = [...config.matchAll(/name: "(\w+)"/g)].map(([, name]) => name);
     expect(names).toEqual(
-      expect.arrayContaining(["unit", "config", "contract", "e2e", "chaos", "browser", "long"]),
+      expect.arrayContaining(["unit", "infra", "contract", "e2e", "chaos", "browser", "long"]),
     );
   });
 });
