@@ -35,7 +35,7 @@ export interface InferFeeds {
   cache: KvWindow;
 }
 
-/** Both [rows, V], a row for each element of `last`. */
+/** Both [rows, V], a row for each element of `last`. Good until the session's next run. */
 export interface InferOutputs {
   probs: Float32Array;
   logits: Float32Array;
@@ -57,6 +57,8 @@ export class InferSession {
   readonly #session: GraphSession;
   readonly #weights: Tensors;
   readonly #config: LlamaConfig;
+  /** What the last run gave. */
+  #given: Float32Array[] = [];
 
   private constructor(session: GraphSession, weights: Tensors, config: LlamaConfig, maxPositions: number) {
     this.#session = session;
@@ -79,15 +81,22 @@ export class InferSession {
   /** The probabilities alone: each output costs a copy. */
   async run(feeds: InferFeeds): Promise<Pick<InferOutputs, "probs">> {
     const { probs } = await this.#run(feeds, { probs: null, new_cache: null });
-    return { probs: floats(probs) };
+    return { probs: this.#give(probs) };
   }
 
   async runWithLogits(feeds: InferFeeds): Promise<InferOutputs> {
     const { probs, logits } = await this.#run(feeds, { probs: null, logits: null, new_cache: null });
-    return { probs: floats(probs), logits: floats(logits) };
+    return { probs: this.#give(probs), logits: this.#give(logits) };
+  }
+
+  #give(tensor: Tensor | undefined): Float32Array {
+    const data = floats(tensor);
+    this.#given.push(data);
+    return data;
   }
 
   async #run(feeds: InferFeeds, fetches: Record<string, null>): Promise<Tensors> {
+    for (const data of this.#given.splice(0)) free(data);
     const { batch, layers } = feeds.cache;
     const { keyValueHeads } = this.#config;
     const count = feeds.ids.length / batch;
@@ -112,7 +121,9 @@ export class InferSession {
       inputs[names.pastValue] = value;
     }
     const outputs = await this.#session.run(inputs, fetches);
-    writeNews(feeds.cache, floats(outputs["new_cache"]), starts, count);
+    const news = floats(outputs["new_cache"]);
+    writeNews(feeds.cache, news, starts, count);
+    free(news);
     return outputs;
   }
 
@@ -138,6 +149,14 @@ function newPositions(starts: number[], heads: number, count: number): BigInt64A
     for (let head = 0; head < heads; head++)
       for (let i = 0; i < count; i++) positions[at++] = BigInt(start + i);
   return positions;
+}
+
+/**
+ * Gives memory back at once. Every output is memory of its own: left to the collector, a few steps of them make it
+ * run, on the cores that the next step computes on.
+ */
+function free({ buffer }: Float32Array): void {
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
 function floats(tensor: Tensor | undefined): Float32Array {

@@ -1,8 +1,11 @@
 import { KvCache, type KvWindow } from "../models/kv-cache.ts";
 import type { LlamaConfig } from "../models/llama-config.ts";
 
-/** Positions of the first cache; it doubles from there. */
 const FIRST_POSITIONS = 64;
+/** Every step clears and copies as many positions as the cache is long, so it grows by little. */
+const STEP_POSITIONS = 32;
+/** But not so little that copying it when it grows would count. */
+const LEAST_GROWTH = 1.125;
 
 /**
  * The KV cache of the sequences being decoded. It is as long as the longest of them needs, not as the model
@@ -28,8 +31,8 @@ export class KvPool {
   /** Makes room for `positions`; `used[slot]` positions of each slot are kept. */
   reserve(positions: number, used: readonly number[]): void {
     if (positions <= this.positions) return;
-    let size = Math.max(FIRST_POSITIONS, this.positions);
-    while (size < positions) size *= 2;
+    const wanted = Math.max(FIRST_POSITIONS, positions, this.positions * LEAST_GROWTH);
+    const size = Math.ceil(wanted / STEP_POSITIONS) * STEP_POSITIONS;
     const grown = new KvCache(this.#config, this.slots, Math.min(size, this.#maxPositions));
     const old = this.#cache;
     if (old !== undefined)

@@ -186,6 +186,18 @@ it("sees a weight that changed when weights are shared, and does not when they a
   await packed.close();
 });
 
+it("takes the memory of an answer back with the next one", async () => {
+  const policy = randomPolicy(tinyConfig, 3);
+  const session = await InferSession.create(policy, { threads: 1 });
+  const cache = new KvCache(policy.config, 1, POSITIONS);
+  const first = await decode(session, cache, 1, [3], [0]);
+  const copied = first.probs.slice();
+  const second = await decode(session, cache, 1, [3], [0]);
+  expect([first.probs.length, first.logits.length]).toEqual([0, 0]);
+  expect(second.probs).toEqual(copied);
+  await session.close();
+});
+
 function decode(
   session: InferSession,
   cache: KvCache,

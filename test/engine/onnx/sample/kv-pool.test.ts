@@ -43,19 +43,24 @@ function expectMarked(pool: KvPool, slot: number, from: number, count: number): 
 }
 
 describe("KvPool", () => {
-  it("keeps what is used when it grows, and doubles up to the model's length", () => {
-    const pool = new KvPool(tinyConfig, 3, 200);
+  it("keeps what is used when it grows, by 32 positions or an eighth, up to the model's length", () => {
+    const pool = new KvPool(tinyConfig, 3, 700);
     expect(pool.positions).toBe(0);
     pool.reserve(5, []);
     expect(pool.positions).toBe(64);
     mark(pool, 0, 64);
     mark(pool, 1, 3);
     pool.reserve(65, [64, 3]);
-    expect(pool.positions).toBe(128);
+    expect(pool.positions).toBe(96);
     expectMarked(pool, 0, 0, 64);
     expectMarked(pool, 1, 1, 3);
-    pool.reserve(129, [64, 3]);
-    expect(pool.positions).toBe(200);
+    pool.reserve(512, [64, 3]);
+    expect(pool.positions).toBe(512);
+    pool.reserve(513, [64, 3]);
+    expect(pool.positions).toBe(576);
+    expectMarked(pool, 1, 1, 3);
+    pool.reserve(690, [64, 3]);
+    expect(pool.positions).toBe(700);
     expectMarked(pool, 0, 0, 64);
   });
 
