@@ -1,4 +1,4 @@
-import { exactlyOf, samplesOf, type Sample } from "./evaluate.ts";
+import { exactlyOf, samplesOf, shakenOf, type Sample } from "./evaluate.ts";
 import type { Expression } from "./value.ts";
 
 export interface Precision {
@@ -13,6 +13,10 @@ const POINTS = 12;
 /** Fewer than this, where both have a value, prove nothing. */
 const MIN_POINTS = 3;
 const RELATIVE = 1e-10;
+/** Of smaller values rounding may have left nothing that is right. */
+const SMALL = 1e-3;
+/** Smaller values have lost their digits, or become 0. */
+const VANISHED = 1e-290;
 
 /** Whether both have the same value, for whatever values of their variables. */
 export function areEqual(first: Expression, second: Expression, precision: Precision): boolean {
@@ -43,9 +47,10 @@ function areSameNumber(first: Expression, second: Expression, { decimals, tolera
     );
   if (!Number.isFinite(one.re) || !Number.isFinite(other.re))
     return areSameInfinity(first, second, one, other);
-  if (!isNear(one, other)) return false;
+  const isNear = agreeAt(first, second, 0);
+  if (isNear === false) return false;
   const [exactly, otherwise] = [exactlyOf(first), exactlyOf(second)];
-  return exactly && otherwise ? exactly.equals(otherwise) : true;
+  return exactly && otherwise ? exactly.equals(otherwise) : (isNear ?? isSameCode(first, second));
 }
 
 /** Infinity itself, or numbers that are too large to tell apart but by their digits. */
@@ -53,6 +58,10 @@ function areSameInfinity(first: Expression, second: Expression, one: Sample, oth
   if (/infinity/.test(first.code) || /infinity/.test(second.code)) return one.re === other.re;
   const [exactly, otherwise] = [exactlyOf(first), exactlyOf(second)];
   if (exactly && otherwise) return exactly.equals(otherwise);
+  return isSameCode(first, second);
+}
+
+function isSameCode(first: Expression, second: Expression): boolean {
   return first.code === second.code && first.numbers.join() === second.numbers.join();
 }
 
@@ -64,14 +73,16 @@ function rounded(value: number, decimals: number): number {
 }
 
 function areSameFunction(first: Expression, second: Expression): boolean {
+  if (isSameCode(first, second)) return true;
   const [ones, others] = [pointsOf(first), pointsOf(second)];
   const isComplex = first.hasImaginary || second.hasImaginary;
-  const pairs = ones.flatMap((one, point) => {
+  const verdicts = ones.flatMap((one, point) => {
     const other = others[point];
     // Outside of the reals, as a root of a negative number, the usual rules do not hold.
-    return one && other && (isComplex || (isReal(one) && isReal(other))) ? [{ one, other }] : [];
+    if (!one || !other || !(isComplex || (isReal(one) && isReal(other)))) return [];
+    return agreeAt(first, second, point) ?? [];
   });
-  return pairs.length >= MIN_POINTS && pairs.every(({ one, other }) => isNear(one, other));
+  return verdicts.length >= MIN_POINTS && verdicts.every(Boolean);
 }
 
 /**
@@ -90,7 +101,7 @@ export function areProportional(
   });
   const [ratio = 0] = ratios;
   if (ratios.length < MIN_POINTS || ratio === 0 || (isPositive && ratio < 0)) return false;
-  return ratios.every((each) => isNear({ re: each, im: 0 }, { re: ratio, im: 0 }));
+  return ratios.every((each) => Math.abs(each - ratio) <= RELATIVE * Math.abs(ratio));
 }
 
 /** The real number that it is; undefined where it has variables, or is none. */
@@ -121,11 +132,47 @@ function isReal({ re, im }: Sample): boolean {
   return Math.abs(im) <= RELATIVE * Math.max(1, Math.abs(re));
 }
 
-function isNear(one: Sample, other: Sample): boolean {
-  if (one.re === other.re && one.im === other.im) return true;
-  if (![one.re, one.im, other.re, other.im].every(Number.isFinite)) return false;
-  const size = Math.max(Math.hypot(one.re, one.im), Math.hypot(other.re, other.im));
-  return Math.hypot(one.re - other.re, one.im - other.im) <= RELATIVE * Math.max(size, 1e-3);
+/**
+ * Whether both have the same value at a point; undefined where nobody can tell: both are too large for a number, or so
+ * small that they became 0.
+ */
+function agreeAt(first: Expression, second: Expression, point: number): boolean | undefined {
+  const [one, other] = [pointsOf(first)[point], pointsOf(second)[point]];
+  if (!one || !other) return undefined;
+  const [size, otherSize] = [sizeOf(one), sizeOf(other)];
+  if (!Number.isFinite(size) && !Number.isFinite(otherSize)) return undefined;
+  const largest = Math.max(size, otherSize);
+  if (!Number.isFinite(largest)) return false;
+  if (largest < VANISHED) return isNothing(first, point) && isNothing(second, point) ? true : undefined;
+  const apart = Math.hypot(one.re - other.re, one.im - other.im);
+  if (apart <= RELATIVE * largest) return true;
+  if (largest >= SMALL) return false;
+  // Of what is left of larger terms only as much counts as rounding leaves of them.
+  return apart <= Math.min(RELATIVE * SMALL, 10 * (noiseAt(first, point) + noiseAt(second, point)));
+}
+
+/** Whether 0 is its value, and not only what such small numbers become. */
+function isNothing(expression: Expression, point: number): boolean {
+  return noiseAt(expression, point) > 0 || /\b(?:floor|ceil|infinity)\b/.test(expression.code);
+}
+
+const noiseBy = new WeakMap<Expression, (number | undefined)[]>();
+
+/** How far a value moves when what it is made of moves by a rounding: as much of it is not known. */
+function noiseAt(expression: Expression, point: number): number {
+  const known = noiseBy.get(expression) ?? [];
+  noiseBy.set(expression, known);
+  return (known[point] ??= noiseOf(expression, point));
+}
+
+function noiseOf(expression: Expression, point: number): number {
+  const [value, moved] = [pointsOf(expression)[point], shakenOf(expression, point, pointOf)];
+  const noise = value && moved ? Math.hypot(value.re - moved.re, value.im - moved.im) : 0;
+  return Number.isFinite(noise) ? noise : 0;
+}
+
+function sizeOf({ re, im }: Sample): number {
+  return Math.hypot(re, im);
 }
 
 /** Always the same, different for each variable, above 0 at the even points. */

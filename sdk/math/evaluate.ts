@@ -17,25 +17,53 @@ const MAX_EXACT_DIGITS = 100;
  *
  * @param pointOf the value of a variable at a point
  */
-export function samplesOf(
+export function samplesOf(expression: Expression, points: number, pointOf: PointOf): (Sample | undefined)[] {
+  const numbers = expression.numbers.map((text, at): [string, number] => [`k${at}`, Number(text)]);
+  return Array.from({ length: points }, (_, point) => valueAt(expression, numbers, point, pointOf));
+}
+
+type PointOf = (variable: string, point: number) => number;
+
+function valueAt(
   expression: Expression,
-  points: number,
-  pointOf: (variable: string, point: number) => number,
-): (Sample | undefined)[] {
-  const compiled = compile(expression);
-  const constants: Record<string, unknown> = {
-    pi: Math.PI,
-    e: Math.E,
-    i: math.complex(0, 1),
-    infinity: Infinity,
-    ...Object.fromEntries(expression.numbers.map((text, at) => [`k${at}`, Number(text)])),
-  };
-  return Array.from({ length: points }, (_, point) => {
-    const variables = expression.variables.map((name): [string, number] => [name, pointOf(name, point)]);
-    return sampleOf(() =>
-      compiled?.evaluate(new Map(Object.entries({ ...constants, ...Object.fromEntries(variables) }))),
-    );
+  numbers: readonly [string, number][],
+  point: number,
+  pointOf: PointOf,
+): Sample | undefined {
+  const scope = new Map<string, unknown>([
+    ...Object.entries({ pi: Math.PI, e: Math.E, i: math.complex(0, 1), infinity: Infinity }),
+    ...numbers,
+    ...expression.variables.map((name): [string, number] => [name, pointOf(name, point)]),
+  ]);
+  return sampleOf(() => compile(expression)?.evaluate(scope));
+}
+
+/** By how much everything is moved, in proportion: a little more than rounding does. */
+const SHAKE = 1e-14;
+
+const shakenBy = new WeakMap<Expression, Expression>();
+
+/** The value at a point where each number and variable is a little off, wherever it stands by another share. */
+export function shakenOf(expression: Expression, point: number, pointOf: PointOf): Sample | undefined {
+  const shaken = shakenBy.get(expression) ?? withShares(expression);
+  shakenBy.set(expression, shaken);
+  const numbers = shaken.numbers.map((text, at): [string, number] => {
+    const value = Number(text);
+    // In proportion nothing moves 0.
+    return [`k${at}`, value === 0 ? SHAKE : value];
   });
+  return valueAt(shaken, numbers, point, pointOf);
+}
+
+/** `x - x` as `x * 1.00000000000001 - x * 0.99999999999999`, the shares being numbers of its own. */
+function withShares(expression: Expression): Expression {
+  const numbers = [...expression.numbers];
+  const code = expression.code.replace(/\b(?:k\d+|v_\w+|pi|e)\b/g, (name) => {
+    // Of the golden ratio no few multiples cancel out.
+    const share = 1 + SHAKE * (((numbers.length * 0.618_033_988_749_9) % 1) - 0.5);
+    return `(${name} * k${numbers.push(String(share)) - 1})`;
+  });
+  return { ...expression, code, numbers };
 }
 
 function sampleOf(evaluate: () => unknown): Sample | undefined {

@@ -16,9 +16,9 @@ const PERCENT = /^\s*(?:\\?%|percent(?:age)?\b|pct\b)/i;
 const BETWEEN = /^\s*(?:,?\s*and|,?\s*or|,)\s*$/;
 const CUE = /(?:answer|result)\b[^\n$\\]{0,60}?(?:\bis\b|:|=)[\s:*]*/gi;
 const NUMBER = String.raw`(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+`;
-/** A number, or sums and quotients of numbers; not the end of a name such as `x2`. */
+/** A number, or sums and quotients of numbers; not the end of a name such as `x2`, nor what a function is of. */
 const NUMBERS = new RegExp(
-  String.raw`(?<![\w.,])-?\(?(?:${NUMBER})(?:\s*[-+*/^×÷]\s*\(?-?(?:${NUMBER})\)?)*(?:\s*(?:\\?%|percent(?:age)?\b|pct\b))?`,
+  String.raw`(?<![\w.,]|[A-Za-z][([]+)-?\(?(?:${NUMBER})(?:\s*[-+*/^×÷]\s*\(?-?(?:${NUMBER})\)?)*(?:\s*(?:\\?%|percent(?:age)?\b|pct\b))?`,
   "gi",
 );
 

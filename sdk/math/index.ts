@@ -1,8 +1,13 @@
+import type { Precision } from "./compare-expressions.ts";
 import { isEqual } from "./compare.ts";
 import { candidatesIn } from "./extract-answer.ts";
 import type { MathEqualOptions } from "./options.ts";
 import { readValue } from "./read-value.ts";
 import type { MathValue } from "./value.ts";
+
+/** Places to which a number written as a decimal is compared. */
+const DECIMALS = 6;
+const MAX_DECIMALS = 20;
 
 /** See {@link ../math-equal.ts}, which users import. */
 export function mathEqual(
@@ -10,10 +15,28 @@ export function mathEqual(
   answer: string | number,
   options: MathEqualOptions = {},
 ): boolean {
-  const { decimals = 6, tolerance = 0 } = options;
-  const [gold, given] = [answerIn(String(expected)), answerIn(String(answer))];
-  if (gold === undefined || given === undefined) return isSameText(String(expected), String(answer));
-  return isEqual(gold, given, { decimals, tolerance });
+  try {
+    const texts = [String(expected), String(answer)] as const;
+    const [gold, given] = texts.map(answerIn);
+    if (gold === undefined || given === undefined) return isSameText(...texts);
+    return isEqual(gold, given, precisionOf(options));
+  } catch {
+    // What cannot be read, an object without a text or brackets that fill the stack, is no right answer.
+    return false;
+  }
+}
+
+/** Rewards are plain JavaScript at the end: anything may come. */
+function precisionOf(options: unknown): Precision {
+  const { decimals, tolerance } = (options ?? {}) as Partial<Record<keyof Precision, unknown>>;
+  return {
+    decimals: Math.min(MAX_DECIMALS, Math.max(0, Math.trunc(finite(decimals) ?? DECIMALS))),
+    tolerance: Math.max(0, finite(tolerance) ?? 0),
+  };
+}
+
+function finite(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
 /** What a text answers: the first place that can be read. */

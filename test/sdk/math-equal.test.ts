@@ -62,6 +62,61 @@ describe("mathEqual", () => {
     expect(mathEqual(0.5, "$\\frac12$")).toBe(true);
   });
 
+  it.each([
+    ["e^{-1000}", "e^{-1001}", false],
+    ["e^{-100}", "e^{-101}", false],
+    ["e^{-1000}", "e^{-1000}", true],
+    ["e^{-1000}", "0", false],
+    ["10^{-400}x", "5 \\cdot 10^{-400}x", false],
+    ["10^{-400}x", "10^{-400}x", true],
+    ["10^{-20}x", "5 \\cdot 10^{-20}x", false],
+    ["10^{-20}x", "\\frac{x}{10^{20}}", true],
+    ["10^{400}x", "5 \\cdot 10^{400}x", false],
+    ["x = y", "10^{20}x^2 = y", false],
+  ] as const)(
+    "is not deceived by numbers that are next to nothing, or huge: %s and %s",
+    (expected, answer, is) => {
+      expect(mathEqual(expected, answer)).toBe(is);
+    },
+  );
+
+  it.each([
+    ["\\sin \\pi", "0"],
+    ["\\ln 1", "0"],
+    ["\\lfloor \\frac{1}{2} \\rfloor", "0"],
+    ["x - x", "0"],
+    ["xy - yx", "0"],
+    ["\\sin^2 x + \\cos^2 x - 1", "0"],
+    ["\\sqrt{2} - \\sqrt{2}", "0"],
+  ])("knows a real 0 where rounding leaves a little of it: %s", (expected, answer) => {
+    expect(mathEqual(expected, answer)).toBe(true);
+  });
+
+  it.each([
+    ["f(x)=import(1)", "cross(1)"],
+    ["f(x)=import(1)", "f(x)=cross(1)"],
+    ["import(1)", "cross([1, 2], [1, 2])"],
+  ])("does not take %s and %s for the number that is in both", (expected, answer) => {
+    expect(mathEqual(expected, answer)).toBe(false);
+  });
+
+  it("throws for nothing that a reward may hand over", () => {
+    // Rewards are plain JavaScript at the end: what types forbid comes all the same.
+    const equal = mathEqual as (...values: unknown[]) => boolean;
+    const silent = {
+      toString() {
+        throw new Error("no text");
+      },
+    };
+    expect(equal("1", "1", null)).toBe(true);
+    expect(equal("1", silent)).toBe(false);
+    expect(equal(silent, silent)).toBe(false);
+    expect(equal(Object.create(null), "1")).toBe(false);
+    expect(equal(undefined, "1")).toBe(false);
+    expect(equal("\\frac13", "0.333333", { decimals: Number.NaN, tolerance: "a lot" })).toBe(true);
+    expect(equal("0.5", "\\frac12", { decimals: 1_000 })).toBe(true);
+  });
+
   it("compares as exactly as it is told", () => {
     expect(mathEqual("$\\pi$", "3.14")).toBe(false);
     expect(mathEqual("$\\pi$", "3.14", { decimals: 2 })).toBe(true);
