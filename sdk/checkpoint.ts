@@ -91,17 +91,13 @@ export class Checkpoint {
    * are kept; every file is checked against its hash. `model/` can be loaded by any tool that reads the
    * Hugging Face layout.
    *
-   * @throws SpotterError `blob_corrupt`
+   * @throws SpotterError `blob_corrupt`; `invalid_input` for a place in Spotter's own folder
    * @example
    * await checkpoint.download("./my-model");
    */
   async download(folder: string, options: { signal?: AbortSignal } = {}): Promise<void> {
-    const { downloadFile } = await import("./download.ts");
-    for (const file of this.record.files) {
-      const path = `${pathOf(this.id)}/files/${file.path}`;
-      const request = { signal: options.signal, timeoutMs: DOWNLOAD_MS };
-      await downloadFile(folder, file, (read) => this.#client.receive("GET", path, request, read));
-    }
+    const { downloadCheckpoint } = await import("./export/export-checkpoint.ts");
+    await downloadCheckpoint(this.#client, this.record, folder, options.signal);
   }
 
   /**
@@ -110,7 +106,7 @@ export class Checkpoint {
    *
    * @returns the absolute path of what was written, and what its readers will do otherwise than Spotter
    * @throws SpotterError `conflict` where something is there already, `invalid_input` for a combination that
-   *   cannot be, `model_not_found` where the model of an adapter is gone
+   *   cannot be and for a place in Spotter's own folder, `model_not_found` where the model of an adapter is gone
    * @example
    * const { path } = await checkpoint.export({ format: "gguf", output: "./out", type: "q8_0" });
    */

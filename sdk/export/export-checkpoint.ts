@@ -1,13 +1,14 @@
-import { lstat, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Client } from "../client.ts";
 import { downloadFile } from "../download.ts";
+import { isAlive } from "../local/is-alive.ts";
 import { makeFolder } from "../schema/make-folder.ts";
 import type { Checkpoint, CheckpointFile } from "../schema/checkpoint.ts";
 import { SpotterError } from "../schema/errors.ts";
 import type { Exported, ExportFormat, ExportType } from "../schema/export.ts";
 import { modelSource } from "./model-source.ts";
+import { refuseOwn } from "./refuse-own.ts";
 import { runExporter } from "./run-exporter.ts";
 
 /** Time for one file. */
@@ -23,6 +24,17 @@ export interface ExportCheckpointParams {
   signal: AbortSignal | undefined;
 }
 
+/** Copies the files of a checkpoint into a folder. */
+export async function downloadCheckpoint(
+  client: Client,
+  checkpoint: Checkpoint,
+  folder: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  await refuseOwn(folder, "folder");
+  await download(client, checkpoint, { folder, prefix: "", signal });
+}
+
 /** Writes a checkpoint as a Hugging Face folder, a GGUF file or a PEFT folder. */
 export async function exportCheckpoint(
   client: Client,
@@ -30,12 +42,13 @@ export async function exportCheckpoint(
   { format, output, type, signal }: ExportCheckpointParams,
 ): Promise<Exported> {
   const place = placeOf(checkpoint, format, resolve(output), type);
+  await refuseOwn(place, "output");
   await mustBeFree(place);
   await makeFolder(dirname(place)).catch((error: unknown) => {
     throw cannotWrite(place, error);
   });
   if (format === "peft") return exportAdapter(client, checkpoint, place, signal);
-  const work = await mkdtemp(join(tmpdir(), "spotter-export-"));
+  const work = await workFolder(place);
   try {
     await download(client, checkpoint, { folder: work, prefix: MODEL, signal });
     const weights = join(work, MODEL);
@@ -55,6 +68,20 @@ export async function exportCheckpoint(
   } finally {
     await rm(work, { recursive: true, force: true });
   }
+}
+
+/**
+ * Beside what is written, where there is room for it; its name says whose it is. What a killed export has left of the
+ * same place goes.
+ */
+async function workFolder(place: string): Promise<string> {
+  const folder = dirname(place);
+  const name = `.${basename(place)}.export-`;
+  for (const each of await readdir(folder)) {
+    const pid = each.startsWith(name) ? Number.parseInt(each.slice(name.length), 10) : Number.NaN;
+    if (!Number.isNaN(pid) && !isAlive(pid)) await rm(join(folder, each), { recursive: true, force: true });
+  }
+  return mkdtemp(join(folder, `${name}${process.pid}-`));
 }
 
 /** A GGUF file gets a name in the folder it was asked for, unless that is one. */

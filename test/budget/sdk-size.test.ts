@@ -34,7 +34,6 @@ describe('import "spotter"', () => {
     const lazy = external.filter((path) => !path.startsWith("node:")).sort();
     expect([...new Set(lazy)]).toEqual([
       "./datasets/index.ts",
-      "./download.ts",
       "./eval-rows.ts",
       "./export/export-checkpoint.ts",
       "./hub/push-model.ts",

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { basename, dirname, join } from "node:path";
+import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { LoraAdapter } from "../../../engine/onnx/models/lora.ts";
 import { writeAdapter } from "../../../engine/onnx/models/peft.ts";
 import { Policy } from "../../../engine/onnx/models/policy.ts";
@@ -81,6 +82,43 @@ describe("checkpoint.export", { timeout }, () => {
     // Rank 2, alpha 4, every element one half: 4/2 * 2 * 0.25 more everywhere.
     expect(after - was).toBeCloseTo(1, 5);
     expect(existsSync(join(done.path, "tokenizer.json"))).toBe(true);
+  });
+
+  it("takes away what a killed export has left, and leaves nothing itself", async () => {
+    const { client } = await gym();
+    const checkpoint = await Checkpoint.get("run1@7", { client });
+    const place = output();
+    const { pid: dead = 0 } = spawnSync(process.execPath, ["--version"]);
+    const left = join(dirname(place), `.out.export-${dead}-abcdef`);
+    const living = join(dirname(place), `.out.export-${process.ppid}-abcdef`);
+    const foreign = join(dirname(place), ".other.export-1");
+    for (const each of [left, living, foreign]) mkdirSync(join(each, "model"), { recursive: true });
+    await checkpoint.export({ format: "hf", output: place });
+    expect(readdirSync(dirname(place)).sort()).toEqual(
+      [living, foreign, place].map((each) => basename(each)).sort(),
+    );
+  });
+
+  it("writes nothing into Spotter's own folder, whatever leads there", async () => {
+    const { client } = await gym();
+    const checkpoint = await Checkpoint.get("run1@7", { client });
+    const home = dirname(output());
+    vi.stubEnv("SPOTTER_HOME", home);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const link = output();
+    symlinkSync(home, link);
+    const refused = {
+      code: "invalid_input",
+      message: expect.stringContaining("Spotter's own folder") as string,
+    };
+    for (const place of [join(home, "blobs", "x"), join(link, "x.gguf"), home]) {
+      await expect(checkpoint.export({ format: "gguf", output: place })).rejects.toMatchObject({
+        ...refused,
+        where: "output",
+      });
+      await expect(checkpoint.download(place)).rejects.toMatchObject({ ...refused, where: "folder" });
+    }
+    expect(readdirSync(home)).toEqual([]);
   });
 
   it("copies an adapter as it is, and over nothing", async () => {
