@@ -39,6 +39,11 @@ export interface Deps {
   eventFiles?: EventFiles;
   /** The `config.json` of a model folder; undefined where it cannot be read. Absent: there are no such folders. */
   modelConfig?: (folder: string) => Promise<unknown>;
+  /**
+   * Why no container could read a model from a path of this machine, such as "is empty"; undefined where nothing speaks
+   * against it. Absent: paths are those of containers, and nobody here can look.
+   */
+  modelFault?: (path: string) => Promise<string | undefined>;
   clock: Clock;
   ids: Ids;
   log: Log;

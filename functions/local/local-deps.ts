@@ -3,12 +3,12 @@ import { join } from "node:path";
 import type { Deps } from "../deps.ts";
 import type { Isolates } from "../ports/isolates.ts";
 import type { ContainerKind } from "../ports/containers.ts";
-import { eventFiles } from "./event-files.ts";
+import { createEventFiles } from "./event-files.ts";
 import { FileBlobs } from "./file-blobs.ts";
 import { fileScratch } from "./file-scratch.ts";
 import { FileSecrets } from "./file-secrets.ts";
 import { createJsonLog } from "../system/json-log.ts";
-import { memoryMiB, modelConfig } from "./machine.ts";
+import { memoryMiB, modelConfig, modelFault } from "./machine.ts";
 import { openLogFile } from "./log-file.ts";
 import { packageVersion } from "./package-version.ts";
 import { localPricing } from "./pricing.ts";
@@ -74,8 +74,9 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
     isolates,
     secrets,
     scratch: fileScratch(home),
-    eventFiles,
+    eventFiles: createEventFiles(home),
     modelConfig,
+    modelFault,
     clock,
     ids: systemIds(),
     log,

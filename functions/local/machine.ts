@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { open, readdir, readFile, stat } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { isAbsolute, join } from "node:path";
 
@@ -26,5 +26,32 @@ export async function modelConfig(folder: string): Promise<unknown> {
     return JSON.parse(await readFile(file, "utf8")) as unknown;
   } catch {
     return undefined;
+  }
+}
+
+/** Why a model cannot be read from a folder or GGUF file of this machine, as far as a look tells. */
+export async function modelFault(path: string): Promise<string | undefined> {
+  const info = await stat(path).catch(() => undefined);
+  if (info === undefined) return "does not exist";
+  if (info.isFile()) return GGUF.test(path) ? ggufFault(path) : "is no folder and no GGUF file";
+  if (!info.isDirectory()) return "is no folder and no GGUF file";
+  const names = await readdir(path).catch(() => undefined);
+  if (names === undefined) return "cannot be read";
+  if (names.includes("config.json") || names.some((name) => GGUF.test(name))) return undefined;
+  return "holds no config.json";
+}
+
+const GGUF = /\.gguf$/i;
+const MAGIC = "GGUF";
+
+async function ggufFault(path: string): Promise<string | undefined> {
+  const file = await open(path).catch(() => undefined);
+  if (file === undefined) return "cannot be read";
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
+    if (bytesRead === 0) return "is empty";
+    return buffer.toString("latin1") === MAGIC ? undefined : "does not begin as GGUF files do";
+  } finally {
+    await file.close();
   }
 }

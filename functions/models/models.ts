@@ -111,21 +111,34 @@ export async function getModel(control: Control, name: string): Promise<ModelRec
 }
 
 /**
- * A name of stored weights with the manifest it means now; shipped models and folders as they are. A folder
- * is looked into by the container, whose files it must be among.
+ * A name of stored weights with the manifest it means now; shipped models and paths as they are. What is in a folder or
+ * a file is for the container to read; that there is a model is seen here, where this machine can see it.
  *
- * @throws SpotterError `model_not_found` for a name that nothing is known under, with the nearest one.
+ * @throws SpotterError `model_not_found` for a name that nothing is known under, with the nearest one, and for a path
+ * without a model.
  */
-export async function pinnedModel(control: Control, model: ModelRef): Promise<ModelRef> {
+export async function pinnedModel(
+  control: Control,
+  model: ModelRef,
+  where = "model.name",
+): Promise<ModelRef> {
   const { name, revision } = model;
-  if (revision !== undefined || name.startsWith("/") || isShipped(name)) return model;
+  if (revision !== undefined || isShipped(name)) return model;
+  if (name.startsWith("/")) {
+    const fault = await control.modelFault?.(name);
+    if (fault === undefined) return model;
+    throw new SpotterError("model_not_found", `${short(name)} ${fault}.`, {
+      where,
+      hint: "A model is a folder with config.json, tokenizer.json and safetensors, or a GGUF file.",
+    });
+  }
   const found = await findModel(control, name);
   if (found !== undefined) return { ...model, revision: found.sha256 };
   const stored = await collect<ModelRecord>((after) => control.store.query(MODELS, after ? { after } : {}));
   const known = [...SHIPPED_MODELS, ...stored.map((each) => each.name)];
   const near = nearestName(name, known);
   throw new SpotterError("model_not_found", `There is no model "${short(name)}" here.`, {
-    where: "model.name",
+    where,
     hint:
       near === undefined
         ? `Use ${known.join(", ")}, the absolute path of a model folder or GGUF file, or store weights with \`spotter model pull hf:${short(name)}\`.`

@@ -11,6 +11,7 @@ import type { Control } from "../control.ts";
 import { estimateRun } from "../cost/estimate-run.ts";
 import { logRoute } from "../http/logs.ts";
 import { route, type Route } from "../http/route.ts";
+import { acceptTeacher } from "../teachers/accept.ts";
 import { launchRun } from "./launch.ts";
 import { runLifeRoutes } from "./life-routes.ts";
 import { listQuery, listRuns } from "./list.ts";
@@ -40,7 +41,11 @@ export function runRoutes(control: Control): Route[] {
       summary: "What a run would take and cost; launches nothing",
       body: runSpec,
       response: estimate,
-      handle: ({ body }) => estimateRun(control, body),
+      async handle({ body }) {
+        // What a launch would refuse of a teacher costs nothing to find out.
+        await acceptTeacher(control, body);
+        return estimateRun(control, body);
+      },
     }),
     route({
       method: "get",

@@ -36,7 +36,8 @@ async function pin(control: Control, teacher: TeacherSpec): Promise<TeacherSpec>
   for (const choice of hardware ? hardwareChoices(hardware) : []) pricingOf(control).priceOf(choice);
   if (url?.secret !== undefined) await control.secrets.resolve([url.secret]);
   if (checkpoint !== undefined) await getCheckpoint(control, checkpoint);
-  if (model !== undefined) return { ...teacher, model: await pinnedModel(control, model) };
+  if (model !== undefined)
+    return { ...teacher, model: await pinnedModel(control, model, "teacher.model.name") };
   return endpoint === undefined ? teacher : pinEndpoint(control, teacher, endpoint);
 }
 

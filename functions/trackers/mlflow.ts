@@ -14,10 +14,12 @@ const RUN_TAG = "spotter.run_id";
 /** How many rows arrived: written with them. */
 const ROWS_TAG = "spotter.rows";
 
-const experimentReply = z.object({ experiment: z.object({ experiment_id: z.string() }) });
-const createdReply = z.object({ experiment_id: z.string() });
+/** As MLflow makes them. They become part of addresses, and of what people are shown. */
+const mlflowId = z.string().check(z.regex(/^[\w-]{1,100}$/));
+const experimentReply = z.object({ experiment: z.object({ experiment_id: mlflowId }) });
+const createdReply = z.object({ experiment_id: mlflowId });
 const mlflowRun = z.object({
-  info: z.object({ run_id: z.string() }),
+  info: z.object({ run_id: mlflowId }),
   data: z.optional(z.object({ tags: z.optional(z.array(z.object({ key: z.string(), value: z.string() }))) })),
 });
 const runReply = z.object({ run: mlflowRun });

@@ -1,6 +1,7 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Tracker } from "../../sdk/schema/tracker.ts";
 import type { Control } from "../control.ts";
+import type { EventFiles } from "../ports/event-files.ts";
 import { mlflowSink } from "./mlflow.ts";
 import { tensorboardSink } from "./tensorboard.ts";
 import type { TrackerHttp } from "./tracker-http.ts";
@@ -44,13 +45,17 @@ export function nameOf(tracker: Tracker): string {
 /**
  * Refuses a tracker that can never be told.
  *
- * @throws SpotterError `not_found` for a secret that is not set, `route_unsupported` for files where there is no disk.
+ * @throws SpotterError `not_found` for a secret that is not set, `route_unsupported` for files where there is no disk,
+ * `invalid_input` for files in Spotter's own folder.
  */
 export async function checkTrackers(control: Control, trackers: readonly Tracker[]): Promise<void> {
   for (const [index, tracker] of trackers.entries()) {
     const where = `trackers[${index}]`;
     if (tracker.kind === "tensorboard") {
-      if (control.eventFiles !== undefined) continue;
+      if (control.eventFiles !== undefined) {
+        await refuseOwn(control.eventFiles, tracker.path, where);
+        continue;
+      }
       throw new SpotterError("route_unsupported", "Here is no disk for TensorBoard's files.", {
         where,
         hint: "They are written on one machine only; on AWS tell MLflow or W&B.",
@@ -63,4 +68,13 @@ export async function checkTrackers(control: Control, trackers: readonly Tracker
       { where: `${where}.secret`, hint: `Set it: spotter secret set ${tracker.secret}` },
     );
   }
+}
+
+async function refuseOwn(files: EventFiles, path: string, where: string): Promise<void> {
+  if (!(await files.isOwn(path))) return;
+  throw new SpotterError("invalid_input", `${path} is in Spotter's own folder.`, {
+    where: `${where}.path`,
+    hint: "Name a folder of your own: what is in that one Spotter removes and replaces as it needs to.",
+    status: 400,
+  });
 }

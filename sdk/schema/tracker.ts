@@ -4,7 +4,8 @@ import { parsableUrl } from "./common.ts";
 /** Where W&B listens, unless a run says otherwise. */
 export const WANDB_URL = "https://api.wandb.ai";
 
-const url = z
+/** Where a tracker listens. */
+export const trackerUrl = z
   .string()
   .check(
     z.maxLength(2_000),
@@ -31,7 +32,7 @@ export const tracker = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("mlflow"),
     /** The tracking server. */
-    url,
+    url: trackerUrl,
     experiment: z._default(name, "spotter"),
     /** `user:password`, or a token. Absent: the server asks for none. */
     secret: z.optional(secret),
@@ -44,7 +45,7 @@ export const tracker = z.discriminatedUnion("kind", [
     /** Holds the API key. */
     secret,
     /** Another address than W&B's own. */
-    url: z._default(url, WANDB_URL),
+    url: z._default(trackerUrl, WANDB_URL),
     group: z.optional(name),
   }),
 ]);

@@ -12,7 +12,7 @@ import type { Isolates } from "../../functions/ports/isolates.ts";
 import type { ContainerState } from "../../functions/ports/containers.ts";
 import { sha256Of } from "../../functions/records/hash.ts";
 import type { Send } from "../../functions/webhooks/send.ts";
-import { eventFiles } from "../../functions/local/event-files.ts";
+import { createEventFiles } from "../../functions/local/event-files.ts";
 import type { TrackerHttp } from "../../functions/trackers/tracker-http.ts";
 import { fakeClock, type FakeClock } from "./clock.ts";
 import { fakeContainers, type FakeContainers } from "./containers.ts";
@@ -78,7 +78,7 @@ async function open(
     blobs: params.blobs ?? new FileBlobs(join(home, "blobs")),
     secrets: new FileSecrets(join(home, "secrets.json")),
     containers,
-    eventFiles,
+    eventFiles: createEventFiles(home),
     isolates: params.isolates ?? fakeIsolates(),
     clock,
     ids: systemIds(),

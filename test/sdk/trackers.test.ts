@@ -24,6 +24,21 @@ describe("trackers of a run", () => {
     ]);
   });
 
+  it.each([
+    ["mlflow", {}, "MLFLOW_TRACKING_URI"],
+    ["mlflow", { MLFLOW_TRACKING_URI: "file:///tmp/mlruns" }, "MLFLOW_TRACKING_URI"],
+    ["wandb", { WANDB_BASE_URL: "api.wandb.ai" }, "WANDB_BASE_URL"],
+  ] as const)("name the variable that an address was to come from: %s %j", (kind, environment, variable) => {
+    const given = kind === "mlflow" ? { kind } : { kind, project: "p", secret: "S" };
+    expect(() => trackersOf([given], here(environment))).toThrow(
+      expect.objectContaining({
+        code: "invalid_input",
+        where: "trackers[0].url",
+        hint: expect.stringContaining(variable) as string,
+      }) as Error,
+    );
+  });
+
   it("are http or https, without a password in the address", () => {
     for (const url of ["ftp://a", "http://me:pass@a", "a", "file:///etc", undefined])
       expect(tracker.safeParse({ kind: "mlflow", url }).success, url).toBe(false);

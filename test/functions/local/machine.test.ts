@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { memoryMiB, modelConfig } from "../../../functions/local/machine.ts";
+import { memoryMiB, modelConfig, modelFault } from "../../../functions/local/machine.ts";
 
 const GIB = 2 ** 30;
 
@@ -23,5 +23,41 @@ describe("this machine", () => {
     expect(await modelConfig("relative")).toBeUndefined();
     writeFileSync(join(folder, "config.json"), "{");
     expect(await modelConfig(folder)).toBeUndefined();
+  });
+
+  it("tells why no model can be read from a path", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "spotter-model-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const at = (name: string) => join(folder, name);
+    writeFileSync(at("empty.gguf"), "");
+    writeFileSync(at("text.gguf"), "Once upon a time");
+    writeFileSync(at("good.GGUF"), "GGUF and more");
+    writeFileSync(at("notes.txt"), "GGUF");
+    for (const name of ["bare", "hf", "gguf", "folder.gguf"]) mkdirSync(at(name));
+    writeFileSync(at("hf/config.json"), "{}");
+    writeFileSync(at("gguf/one.gguf"), "");
+    const names = [
+      "none",
+      "empty.gguf",
+      "text.gguf",
+      "good.GGUF",
+      "notes.txt",
+      "bare",
+      "hf",
+      "gguf",
+      "folder.gguf",
+    ];
+    expect(await Promise.all(names.map((name) => modelFault(at(name))))).toEqual([
+      "does not exist",
+      "is empty",
+      "does not begin as GGUF files do",
+      undefined,
+      "is no folder and no GGUF file",
+      "holds no config.json",
+      undefined,
+      undefined,
+      "holds no config.json",
+    ]);
+    expect(await modelFault("/dev/null")).toBe("is no folder and no GGUF file");
   });
 });
