@@ -18,6 +18,8 @@ export interface Progress {
  */
 export function createProgress(client: Pick<JobClient, "report" | "setProgress">, quietMs = 400): Progress {
   let waiting: (() => void) | undefined;
+  /** The phase that left last, with its counts. */
+  let told = "";
   let timer: NodeJS.Timeout | undefined;
 
   function elapsed(): void {
@@ -36,7 +38,13 @@ export function createProgress(client: Pick<JobClient, "report" | "setProgress">
         ...(current === undefined ? {} : { current }),
         ...(total === undefined ? {} : { total }),
       };
-      const leave = (): void => client.report({ type: "run", event: { type: "phase", phase, ...counts } });
+      const event = { type: "phase", phase, ...counts } as const;
+      const leave = (): void => {
+        // Who waits says so again and again; it is news once.
+        const text = JSON.stringify(event);
+        if (text !== told) client.report({ type: "run", event });
+        told = text;
+      };
       if (HOT.includes(phase) && timer !== undefined) {
         waiting = leave;
         return;

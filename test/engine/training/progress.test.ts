@@ -39,6 +39,21 @@ describe("progress", () => {
     expect(reported).toEqual([{ type: "run", event: { type: "metrics", step: 3, metrics: { entropy: 2 } } }]);
   });
 
+  it("tells a phase that is said again and again once", () => {
+    const { seen, client } = collect();
+    const progress = createProgress(client, 400);
+    for (let times = 0; times < 20; times++) {
+      progress.phase("wait-for-teacher");
+      vi.advanceTimersByTime(500);
+    }
+    expect(seen).toEqual(["wait-for-teacher "]);
+    progress.phase("generate", 1);
+    progress.phase("wait-for-teacher");
+    vi.advanceTimersByTime(5_000);
+    expect(seen.slice(1)).toEqual(["generate 1", "wait-for-teacher "]);
+    progress.close();
+  });
+
   it("never drops a rare phase", () => {
     const { seen, client } = collect();
     const progress = createProgress(client, 400);
