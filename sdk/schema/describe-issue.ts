@@ -17,6 +17,20 @@ const NO_MESSAGE = "Invalid input";
  */
 export const DESCRIBED = { reportInput: true, error: () => NO_MESSAGE } as const;
 
+/**
+ * Of several upper bounds, or lower ones, that one value breaks, only the tightest: that a whole number has bounds of its
+ * own helps nobody who is told the key's.
+ */
+export function tightest(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+  const isBeaten = (issue: z.core.$ZodIssue) =>
+    issues.some((other) => {
+      if (other.path.join() !== issue.path.join()) return false;
+      if (issue.code === "too_big") return other.code === "too_big" && other.maximum < issue.maximum;
+      return issue.code === "too_small" && other.code === "too_small" && other.minimum > issue.minimum;
+    });
+  return issues.filter((issue) => !isBeaten(issue));
+}
+
 /** What is wrong, in words. `keysAt` tells the known keys of the object at a path. */
 export function describeIssue(
   issue: z.core.$ZodIssue,

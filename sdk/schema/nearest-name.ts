@@ -3,7 +3,9 @@ export function nearestName(name: string, candidates: readonly string[]): string
   const scored = candidates
     .map((candidate) => ({ candidate, edits: editDistance(fold(name), fold(candidate)) }))
     .sort((a, b) => a.edits - b.edits)[0];
-  return scored && scored.edits <= Math.max(1, Math.floor(name.length / 3)) ? scored.candidate : undefined;
+  // As much of it as counts: of "__proto__" that is "proto".
+  const most = Math.max(1, Math.floor(fold(name).length / 3));
+  return scored && scored.edits <= most ? scored.candidate : undefined;
 }
 
 function fold(name: string): string {

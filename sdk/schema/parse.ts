@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { SpotterError, type SpotterErrorParams } from "./errors.ts";
 import type { ErrorCode } from "./error-codes.ts";
-import { DESCRIBED, describeIssue, type Finding } from "./describe-issue.ts";
+import { DESCRIBED, describeIssue, tightest, type Finding } from "./describe-issue.ts";
 
 export { nearestName } from "./nearest-name.ts";
 export type { Finding };
@@ -18,8 +18,8 @@ export function parseWith<S extends z.ZodMiniType>(
 ): z.infer<S> {
   const result = z.safeParse(schema, value, DESCRIBED);
   if (result.success) return result.data;
-  const findings = result.error.issues.flatMap((issue) =>
-    describeIssue(issue, (path) => keysAt(schema, path)),
+  const findings = tightest(result.error.issues).flatMap((issue) =>
+    describeIssue(issue, (path) => keysAt(schema, path, value)),
   );
   const list = findings.map((finding) => `  ${finding.path || "(top level)"}: ${finding.message}`).join("\n");
   const allUnknown = result.error.issues.every((issue) => issue.code === "unrecognized_keys");
@@ -28,20 +28,41 @@ export function parseWith<S extends z.ZodMiniType>(
     `${what} is not valid:\n${list}`,
     {
       ...params,
-      where: params.where ?? findings[0]?.path,
+      where: params.where ?? (findings[0]?.path || undefined),
       hint: params.hint ?? "Correct the keys named above.",
     },
   );
 }
 
-/** The keys of the object schema at a path; empty where the path leads through a union or a record. */
-function keysAt(schema: z.ZodMiniType, path: readonly PropertyKey[]): string[] {
+interface ObjectNode {
+  shape?: Record<string, unknown>;
+  def?: { options?: ObjectNode[]; discriminator?: string };
+}
+
+/**
+ * The keys of the object schema at a path: of a choice of objects those of the one that `value` chose, where it says
+ * so, else all; empty where the path leads through a choice or a record.
+ */
+function keysAt(schema: z.ZodMiniType, path: readonly PropertyKey[], value: unknown): string[] {
   let current: unknown = schema;
-  for (const step of path) current = childSchema(unwrap(current), step);
-  const node = unwrap(current) as
-    { shape?: Record<string, unknown>; def?: { options?: unknown[] } } | undefined;
-  const shapes = [node, ...((node?.def?.options ?? []) as { shape?: Record<string, unknown> }[])];
+  let at: unknown = value;
+  for (const step of path) {
+    current = childSchema(unwrap(current), step);
+    at = typeof at === "object" && at !== null ? (at as Record<PropertyKey, unknown>)[step] : undefined;
+  }
+  const node = unwrap(current) as ObjectNode | undefined;
+  const shapes = [node, ...chosen(node?.def ?? {}, at)];
   return [...new Set(shapes.flatMap((each) => Object.keys(each?.shape ?? {})))];
+}
+
+function chosen({ options = [], discriminator }: NonNullable<ObjectNode["def"]>, at: unknown): ObjectNode[] {
+  if (discriminator === undefined || typeof at !== "object" || at === null) return options;
+  const word = (at as Record<string, unknown>)[discriminator];
+  const own = options.filter(({ shape }) => {
+    const { def } = (shape?.[discriminator] ?? {}) as { def?: { values?: unknown[] } };
+    return def?.values?.includes(word) === true;
+  });
+  return own.length > 0 ? own : options;
 }
 
 function childSchema(schema: unknown, step: PropertyKey): unknown {

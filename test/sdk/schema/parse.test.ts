@@ -64,6 +64,25 @@ describe("parseWith", () => {
     expect(error.message).toContain("a.zzzzzzzz: unknown key; known keys: learningRate");
   });
 
+  it("knows of a choice of objects the keys of the one that was chosen, and guesses no word", () => {
+    const error = failureOf(runSpec, { algorithm: { kind: "distill", ["__proto__"]: 1, zzzzzzzz: 2 } });
+    const { message } = error;
+    const known = /algorithm\.zzzzzzzz: unknown key; known keys: (.*)/.exec(message)?.[1] ?? "";
+    expect(known.split(", ")).toContain("klCoef");
+    expect(known).not.toMatch(/batchSize|advantage|learnRoles/);
+    expect(message).toContain("algorithm.__proto__: unknown key; known keys:");
+  });
+
+  it("names one bound of several that a value breaks, the tightest", () => {
+    const schema = z.strictObject({ max: z.number().check(z.int(), z.lte(1_000)) });
+    expect(failureOf(schema, { max: 1e99 }).message.match(/at most/g)).toHaveLength(1);
+    expect(failureOf(schema, { max: 1e99 }).message).toContain("at most 1000, is 1e+99");
+  });
+
+  it("points nowhere where there is no key", () => {
+    expect(failureOf(z.string(), 1).where).toBeUndefined();
+  });
+
   it("tells which values decide between the forms of a union", () => {
     const error = failureOf(runSpec, { algorithm: { kind: "ppo" } });
     expect(error.message).toContain('algorithm.kind: must be one of "grpo", "sft", "distill", is "ppo"');
