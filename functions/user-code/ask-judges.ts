@@ -28,6 +28,8 @@ export interface JudgesParams {
   fetch?: typeof fetch;
   sleep?: (ms: number) => Promise<void>;
   signal?: AbortSignal | undefined;
+  /** Called with each question, also one that was answered before. */
+  onAsk?: (() => void) | undefined;
 }
 
 /** Answers that were given, by who was asked what. The least recently used goes first. */
@@ -38,6 +40,7 @@ const waiting: (() => void)[] = [];
 
 /** Asks a model one question of a reward. Never rejects: why there is no answer is an answer, too. */
 export async function askJudge(given: unknown, params: JudgesParams): Promise<JudgeAnswer> {
+  params.onAsk?.();
   try {
     const ask = parseWith(judgeAsk, given, "judge");
     const base = (params.secrets["OPENAI_BASE_URL"] ?? OPENAI).replace(/\/+$/, "");

@@ -1,9 +1,11 @@
 import type { RewardRow, Verdict } from "../../sdk/schema/rollout.ts";
 import type { RewardSetup } from "../../sdk/schema/run-spec.ts";
 import type { IsolateHandle, IsolateResult } from "../ports/isolates.ts";
+import type { JudgesParams } from "./ask-judges.ts";
 import { combineVerdict } from "./combine.ts";
 import { redacted } from "../secrets/redacted.ts";
 import { loadedIsolate } from "./loaded.ts";
+import { MOCK_JUDGE_URL, mockJudge } from "./mock-judge.ts";
 import { withJudges } from "./with-judges.ts";
 import { getUserCode, type UserCodeDeps } from "./records.ts";
 import { environmentRewards, selectRewards, type SelectedReward } from "./select-rewards.ts";
@@ -18,6 +20,10 @@ export interface JudgeOptions {
   signal?: AbortSignal | undefined;
   /** Whose budget pays for models that are asked: a run. Default: all that use this code. */
   spender?: string;
+  /** Makes answers up instead of asking models. */
+  judge?: "mock" | undefined;
+  /** Called with each question that a reward has for a model. */
+  onAsk?: () => void;
 }
 
 /**
@@ -60,11 +66,7 @@ async function judgeAlike(
   const verdicts: Verdict[] = [];
   const turn = handle.rowsPerTurn ?? ROWS_PER_TURN;
   const { signal } = options;
-  const judges = {
-    secrets: await grantedTo(deps, setup),
-    spender: options.spender ?? setup.code.sha256,
-    signal,
-  };
+  const judges = await judgesOf(deps, setup, options);
   const ask = async (start: number) => {
     const part = rows.slice(start, start + turn);
     const results = await callRewards(handle, rewards, part, setup.timeoutMs, signal);
@@ -86,6 +88,19 @@ async function judgeAlike(
     }
   }
   return verdicts;
+}
+
+async function judgesOf(deps: UserCodeDeps, setup: JudgeSetup, options: JudgeOptions): Promise<JudgesParams> {
+  const { signal, onAsk, spender = setup.code.sha256 } = options;
+  if (options.judge === "mock")
+    return {
+      secrets: { OPENAI_BASE_URL: MOCK_JUDGE_URL },
+      spender: `mock ${spender}`,
+      fetch: mockJudge,
+      signal,
+      onAsk,
+    };
+  return { secrets: await grantedTo(deps, setup), spender, signal, onAsk };
 }
 
 async function grantedTo(deps: UserCodeDeps, { code }: JudgeSetup): Promise<Record<string, string>> {

@@ -69,7 +69,10 @@ export function userCodeRoutes(control: Control): Route[] {
           timeoutMs: body.timeoutMs,
           maxMissingShare: 1,
         };
-        return { verdicts: await judgeRows(control, setup, body.rows, { signal: c.req.raw.signal }) };
+        let asked = 0;
+        const { rows, judge } = body;
+        const options = { judge, signal: c.req.raw.signal, onAsk: () => void asked++ };
+        return { verdicts: await judgeRows(control, setup, rows, options), asked };
       },
     }),
     route({

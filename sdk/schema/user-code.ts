@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { positiveInt, rewardTimeoutMs, sha256, timestampMs } from "./common.ts";
+import { nonNegativeInt, positiveInt, rewardTimeoutMs, sha256, timestampMs } from "./common.ts";
 import { rewardRow, verdict } from "./rollout.ts";
 
 const definition = {
@@ -80,8 +80,11 @@ export const judgeRequest = z.strictObject({
   timeoutMs: z._default(rewardTimeoutMs, 10_000),
   /** Names of secrets to grant. Default: none. */
   secrets: z._default(z.array(z.string()), []),
+  /** `mock`: models that rewards ask are asked nothing; each answer is made up to fit its schema. */
+  judge: z.optional(z.literal("mock")),
 });
-export const judgeResponse = z.object({ verdicts: z.array(verdict) });
+/** `asked`: how many questions rewards had for models; absent from older servers. */
+export const judgeResponse = z.object({ verdicts: z.array(verdict), asked: z.optional(nonNegativeInt) });
 
 /**
  * `POST /user-code/:sha256/tools`: call tools once, without a run (used by `spotter test`). The answer is the one of

@@ -17,7 +17,7 @@ export function initCommand(context: CliContext): Command {
   ])
     .argument("[folder]", "where to (default: here)")
     .option("-d, --dir <folder>", "the same, as other commands have it", ".")
-    .option("-t, --template <name>", "haiku, math, tools, game, sft or distill (default: haiku)")
+    .option("-t, --template <name>", "haiku, math, tools, game, judge, sft or distill (default: haiku)")
     .option("--name <name>", "what the project is called (default: the folder's name)")
     .action(async (folderGiven: string | undefined, options: Options) => {
       const { initProject } = await import("../../config/project-folder/init-project.ts");

@@ -96,7 +96,25 @@ async function test(context: CliContext, words: string[], options: TestOptions):
 
 type Entries = AsyncGenerator<Entry>;
 
-async function userCode(context: CliContext, { project }: ReadyTest, { secret = [] }: TestOptions) {
+/** Without a model there is none that judges either, unless a server is granted that does. */
+function judgeOf({ model, secret = [] }: TestOptions): "mock" | undefined {
+  const isGranted = secret.some((name) => name === "OPENAI_BASE_URL" || name === "OPENAI_API_KEY");
+  return model === "mock" && !isGranted ? "mock" : undefined;
+}
+
+/** Nobody shall take made up verdicts for a judge's. */
+function printJudge(context: CliContext, code: ProjectUserCode, options: TestOptions): void {
+  const asked = code.asked();
+  if (asked === 0 || judgeOf(options) === undefined) return;
+  const questions = `${asked} question${asked === 1 ? "" : "s"}`;
+  print(
+    context,
+    `The mock answered ${questions} of rewards to a judge: verdicts that fit, and mean nothing.`,
+  );
+}
+
+async function userCode(context: CliContext, { project }: ReadyTest, options: TestOptions) {
+  const { secret = [] } = options;
   const [{ openUserCode }, { spotterHome }] = await Promise.all([
     import("../../config/project-folder/play/user-code.ts"),
     import("../../local/home.ts"),
@@ -104,6 +122,7 @@ async function userCode(context: CliContext, { project }: ReadyTest, { secret = 
   return openUserCode(project, {
     client: () => Client.default(),
     secrets: secret,
+    judge: judgeOf(options),
     environment: process.env,
     cacheFolder: join(spotterHome(), "cache", "python"),
     onLine: (line) => void context.err.write(`${line}\n`),
@@ -170,9 +189,12 @@ async function play(
   const summary = summaryOf(outcomes, options.threshold);
   if (options.json) {
     const rollouts = played.map(({ rollout, file }) => jsonOf(rollout, file, options.verbose === true));
-    printJson(context, { model: player.name, seed, rollouts, summary, findings });
-  } else
+    const judge = { model: judgeOf(options) ?? null, asked: code.asked() };
+    printJson(context, { model: player.name, judge, seed, rollouts, summary, findings });
+  } else {
     for (const line of summaryLines(summary, code.rewards.length > 0, context.colors)) print(context, line);
+    printJudge(context, code, options);
+  }
   if (summary.failed > 0 || summary.invalid > 0) throw new Told(1);
 }
 
@@ -218,6 +240,9 @@ async function rewardsOnly(
   const { runRewards } = await import("../../config/project-folder/play/rewards-only.ts");
   const report = await runRewards(entries, code, context.signal);
   if (options.json) printJson(context, { ...report, findings: test.findings });
-  else for (const line of rewardsLines(report, context.colors)) print(context, line);
+  else {
+    for (const line of rewardsLines(report, context.colors)) print(context, line);
+    printJudge(context, code, options);
+  }
   if (report.rewards.some(({ invalid }) => invalid > 0)) throw new Told(1);
 }

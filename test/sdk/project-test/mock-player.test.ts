@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { exampleInput } from "../../../sdk/config/project-folder/play/example-input.ts";
 import { MOCK_TEXT, mockPlayer, ownAnswer } from "../../../sdk/config/project-folder/play/mock-player.ts";
 import type { Turn } from "../../../sdk/config/project-folder/play/player.ts";
 import type { DatasetRow } from "../../../sdk/schema/dataset.ts";
@@ -56,29 +55,4 @@ describe("mock", () => {
     expect(await answer({ maxTurns: 2, number: 2 })).toMatchObject({ content: "2", toolCalls: [] });
     expect(await answer({ maxTurns: 1 })).toMatchObject({ content: "2", toolCalls: [] });
   });
-});
-
-it.each([
-  [{ type: "string" }, "example"],
-  [{ type: "integer", minimum: 7 }, 7],
-  [{ type: ["boolean", "null"] }, true],
-  [{ type: "string", enum: ["m", "km"] }, "m"],
-  [{ type: "string", default: "en" }, "en"],
-  [{ type: "string", examples: ["Rome"] }, "Rome"],
-  [{ const: null }, null],
-  [{ anyOf: [{ type: "null" }, { type: "string" }] }, null],
-  [{ type: "array", items: { type: "number" }, minItems: 1 }, [1]],
-  [{ type: "array", items: { type: "number" } }, []],
-  [
-    {
-      type: "object",
-      properties: { a: { type: "object", properties: { b: { type: "string" } }, required: ["b"] }, c: {} },
-      required: ["a"],
-    },
-    { a: { b: "example" } },
-  ],
-  [{ type: "object" }, {}],
-  ["no schema", {}],
-])("makes an example of %j", (schema, example) => {
-  expect(exampleInput(schema)).toEqual(example);
 });

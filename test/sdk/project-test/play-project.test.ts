@@ -37,6 +37,7 @@ async function played(
       },
     },
     code: {
+      asked: () => 0,
       rewards: ["one"],
       tools: [],
       callTools: async () => [],

@@ -49,21 +49,15 @@ describe.each(Object.keys(TEMPLATES))("template %s", (name) => {
   });
 });
 
+/** What came of one row of a template, played without a model. */
+async function played(name: string): Promise<object[]> {
+  const words = ["-d", join(folder, name), "--entry", "0", "--model", "mock", "--verbose", "--json"];
+  const { out } = await runCli(["test", ...words], { url, key: ADMIN_KEY });
+  return (JSON.parse(out) as { rollouts: object[] }).rollouts;
+}
+
 it("plays the tools of a template in isolates", async () => {
-  const words = [
-    "test",
-    "-d",
-    join(folder, "tools"),
-    "--entry",
-    "0",
-    "--model",
-    "mock",
-    "--verbose",
-    "--json",
-  ];
-  const { out } = await runCli(words, { url, key: ADMIN_KEY });
-  const { rollouts } = JSON.parse(out) as { rollouts: object[] };
-  expect(rollouts).toMatchObject([
+  expect(await played("tools")).toMatchObject([
     {
       reward: 1.2,
       rewards: { accuracy: 1, asked: 1 },
@@ -90,21 +84,8 @@ it("tells of the rewards of the math template that right answers get 1 and empty
 });
 
 it("lets nobody win the game of a template by a pile that is not on the table", async () => {
-  const words = [
-    "test",
-    "-d",
-    join(folder, "game"),
-    "--entry",
-    "0",
-    "--model",
-    "mock",
-    "--verbose",
-    "--json",
-  ];
-  const { out } = await runCli(words, { url, key: ADMIN_KEY });
-  const { rollouts } = JSON.parse(out) as { rollouts: object[] };
   // The mock takes the last stone of a pile of one, where five are on the table.
-  expect(rollouts).toMatchObject([
+  expect(await played("game")).toMatchObject([
     {
       reward: 0,
       rewards: { won: 0, legal: 0 },
@@ -116,4 +97,34 @@ it("lets nobody win the game of a template by a pile that is not on the table", 
       ],
     },
   ]);
+});
+
+describe("the judge of a template", () => {
+  const test = (...words: string[]) =>
+    runCli(["test", "-d", join(folder, "judge"), ...words], { url, key: ADMIN_KEY });
+
+  it("is asked about every answer, also where the mock judges: verdicts that fit, always the same", async () => {
+    const { code, out } = await test("--all", "--model", "mock", "--json");
+    expect(code).toBe(0);
+    const { judge, rollouts } = JSON.parse(out) as {
+      judge: object;
+      rollouts: { rewards: Record<string, number> }[];
+    };
+    expect(judge).toEqual({ model: "mock", asked: 8 });
+    const scores = rollouts.map(({ rewards }) => rewards["explains"]);
+    for (const score of scores) expect([0, 0.25, 0.5, 0.75, 1]).toContain(score);
+    // The questions differ, and so do verdicts: a reward that reads another key would give all the same.
+    expect(new Set(scores).size).toBeGreaterThan(2);
+    const again = JSON.parse((await test("--all", "--model", "mock", "--json")).out) as typeof JSON;
+    expect(again).toMatchObject({ rollouts: rollouts.map(({ rewards }) => ({ rewards })) });
+    expect((await test("-n", "1", "--model", "mock")).out).toContain(
+      "The mock answered 1 question of rewards to a judge",
+    );
+  });
+
+  it("is a real one where its secrets are granted", async () => {
+    const granted = await test("--entry", "0", "--model", "mock", "--secret", "OPENAI_API_KEY", "--json");
+    expect(granted.code).not.toBe(0);
+    expect(granted.out).toContain("OPENAI_API_KEY");
+  });
 });

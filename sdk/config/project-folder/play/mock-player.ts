@@ -1,5 +1,5 @@
+import { exampleValue } from "../../../schema/example-value.ts";
 import { isObject } from "../row-context.ts";
-import { exampleInput } from "./example-input.ts";
 import type { Answer, Entry, Player, Turn } from "./player.ts";
 import { estimatedPrompt, estimatedTokens } from "./token-estimate.ts";
 
@@ -28,7 +28,7 @@ function answerOf(turn: Turn): Answer {
       ? turn.tools.map(({ function: { name, parameters } }, index) => ({
           id: `call_1_${index + 1}`,
           name,
-          arguments: exampleInput(parameters),
+          arguments: exampleValue(parameters),
         }))
       : [];
   const content = calls.length > 0 ? "" : (ownAnswer(turn.entry) ?? MOCK_TEXT);

@@ -27,6 +27,8 @@ export interface ProjectUserCode {
   tools: ToolDefinition[];
   /** One verdict a row, in their order. */
   judge: (rows: RewardRow[], signal: AbortSignal) => Promise<Verdict[]>;
+  /** How many questions rewards have had for models so far. Of rewards in Python nobody knows. */
+  asked: () => number;
   callTools: PlayParams["callTools"];
   /** Resolves when nothing of it runs any more. */
   close: () => Promise<void>;
@@ -39,6 +41,8 @@ export interface OpenUserCodeParams extends Pick<
   client: () => Client;
   /** Names of secrets that rewards and tools may read: stored ones, for Python those of .env and the environment. */
   secrets: readonly string[];
+  /** `mock`: what rewards ask of a model is answered by the mock. Default: by the server of the granted secrets. */
+  judge?: "mock" | undefined;
 }
 
 /** Bundles and sends what a project exports; of a project without rewards and tools nothing is sent. */
@@ -59,7 +63,9 @@ export async function openUserCode(
     tools: Math.min(rollout.tool_timeout * 1_000, MAX_TIMEOUT_MS),
   };
   const python = await openedPython(project, isSampled, limits, params);
+  let asked = 0;
   return {
+    asked: () => asked,
     rewards: [...namesOf(rewards, "reward"), ...(python?.rewards ?? [])],
     tools: [
       ...(tools?.exports ?? []).filter(({ kind }) => kind === "tool").map(toolDefinition),
@@ -72,11 +78,16 @@ export async function openUserCode(
       const verdicts: Verdict[] = [];
       for (const batch of batches(rows)) {
         const reply = await client().request(judgeResponse, "POST", `${rewards.path}/rewards`, {
-          json: { rows: batch, timeoutMs: limits.rewards, secrets },
+          json: {
+            ...{ rows: batch, timeoutMs: limits.rewards, secrets },
+            // Older servers do not know the word, and need not where it is not said.
+            ...(params.judge && { judge: params.judge }),
+          },
           signal: during,
           timeoutMs: limits.rewards * batch.length + SPARE_MS,
         });
         verdicts.push(...reply.verdicts);
+        asked += reply.asked ?? 0;
       }
       return verdicts;
     },
