@@ -3,7 +3,8 @@ import { InvalidArgumentError } from "commander";
 /** Option values as whole numbers. */
 export function integer(text: string): number {
   const value = Number(text);
-  if (text.trim() === "" || !Number.isInteger(value))
+  // Number() would take 0x10, 1e3 and blanks as well.
+  if (!/^[-+]?\d+$/.test(text) || !Number.isSafeInteger(value))
     throw new InvalidArgumentError("It must be a whole number.");
   return value;
 }
@@ -11,7 +12,8 @@ export function integer(text: string): number {
 /** Option values as numbers. */
 export function number(text: string): number {
   const value = Number(text);
-  if (text.trim() === "" || !Number.isFinite(value)) throw new InvalidArgumentError("It must be a number.");
+  const isDecimal = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(text);
+  if (!isDecimal || !Number.isFinite(value)) throw new InvalidArgumentError("It must be a number.");
   return value;
 }
 

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { DESCRIBED, describeIssue } from "../../schema/describe-issue.ts";
+import { DESCRIBED, describeIssue, tightest } from "../../schema/describe-issue.ts";
 import { nearestName } from "../../schema/nearest-name.ts";
 import { coerced, isPlainObject } from "./coerce.ts";
 import type { ConfigDocument } from "./config-document.ts";
@@ -16,6 +16,16 @@ export interface ParsedConfig {
   config?: ProjectConfig;
   remarks: Remark[];
 }
+
+/** What to write, by what zod calls it. */
+const EXPECTED: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "a section: keys and values below it",
+};
 
 const root = schemaNode(projectConfig);
 const known = allPaths(root).map((path) => path.join("."));
@@ -35,7 +45,7 @@ export function parseConfig(document: ConfigDocument): ParsedConfig {
   const result = z.safeParse(projectConfig, raw, DESCRIBED);
   if (result.success) return { config: result.data, view: new ConfigView(raw, []), remarks };
   const told = new Set(remarks.map(({ path }) => JSON.stringify(path)));
-  for (const issue of result.error.issues) {
+  for (const issue of tightest(result.error.issues)) {
     for (const remark of remarksOf(issue)) if (!told.has(JSON.stringify(remark.path))) remarks.push(remark);
   }
   // An unknown key hides nothing of the rest.
@@ -91,7 +101,9 @@ function hintFor(issue: z.core.$ZodIssue, path: Path): string {
     return path.length === 1
       ? "Write what belongs in it."
       : "Remove the line for its default, or give a value.";
-  return issue.code === "invalid_type" ? `Write a ${issue.expected}.` : "Correct it.";
+  return issue.code === "invalid_type"
+    ? `Write ${EXPECTED[issue.expected] ?? "another value"}.`
+    : "Correct it.";
 }
 
 /** A key that nobody reads: an older name, one from elsewhere, a slip of the pen, or none of them. */

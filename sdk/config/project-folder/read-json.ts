@@ -1,6 +1,7 @@
 import { parse, type AnyNode, type Location } from "@humanwhocodes/momoa";
 import { type ConfigDocument, emptyDocument, placeKey } from "./config-document.ts";
 import type { Path, Position } from "./finding.ts";
+import { deepPlace, MAX_DEPTH, tooDeep } from "./too-deep.ts";
 
 /** Reads config.json with the place of every key and value. */
 export function readJson(text: string, file: string): ConfigDocument {
@@ -8,6 +9,10 @@ export function readJson(text: string, file: string): ConfigDocument {
   try {
     out.value = valueOf(parse(text, { mode: "json" }).body, [], out);
   } catch (error) {
+    if (error instanceof RangeError) {
+      out.remarks.push(tooDeep(deepPlace(text)));
+      return out;
+    }
     const { message, line = 1, column = 1 } = error as Error & { line?: number; column?: number };
     const what = message.replace(/\s*\(\d+:\d+\)$/, "");
     out.remarks.push({
@@ -22,7 +27,13 @@ export function readJson(text: string, file: string): ConfigDocument {
 }
 
 function valueOf(node: AnyNode, path: Path, out: ConfigDocument, key?: Position): unknown {
-  out.places.set(placeKey(path), { value: positionAt(node.loc.start), ...(key && { key }) });
+  const place = positionAt(node.loc.start);
+  out.places.set(placeKey(path), { value: place, ...(key && { key }) });
+  if (path.length > MAX_DEPTH) {
+    const isTold = out.remarks.some(({ code }) => code === "config_syntax");
+    if (!isTold) out.remarks.push(tooDeep(place));
+    return null;
+  }
   switch (node.type) {
     case "Object": {
       const seen = new Map<string, Position>();

@@ -13,6 +13,7 @@ import {
 } from "yaml";
 import { type ConfigDocument, emptyDocument, placeKey } from "./config-document.ts";
 import type { Path, Position } from "./finding.ts";
+import { MAX_DEPTH, tooDeep } from "./too-deep.ts";
 import { plainScalar } from "./yaml-scalar.ts";
 
 /** Aliases of aliases can make a small file huge. */
@@ -31,6 +32,12 @@ export function readYaml(text: string, file: string): ConfigDocument {
   });
   const reader = new YamlReader(document, lines, file);
   const out = reader.out;
+  // Whatever else it says is of what it could not read any more.
+  const exhausted = document.errors.find(({ code }) => code === "RESOURCE_EXHAUSTION");
+  if (exhausted) {
+    out.remarks.push(tooDeep(reader.position(exhausted.pos[0])));
+    return out;
+  }
   for (const error of document.errors) {
     const what = error.message.split(/\n| at line /)[0]?.replace(/[:.]$/, "") ?? "";
     const isSecond = error.code === "MULTIPLE_DOCS";
@@ -54,6 +61,7 @@ class YamlReader {
   readonly #lines: LineCounter;
   readonly #aliases: Node[] = [];
   #values = 0;
+  #isTooDeep = false;
 
   constructor(document: Document, lines: LineCounter, file: string) {
     this.#document = document;
@@ -71,6 +79,7 @@ class YamlReader {
     const value = range ? this.position(range[0]) : (key ?? { line: 1, column: 1 });
     this.out.places.set(placeKey(path), { value, ...(key && { key }) });
     if (++this.#values > MAX_VALUES) return this.#tooMany(value);
+    if (path.length > MAX_DEPTH) return this.#tooDeep(value);
     if (isAlias(node)) return this.#alias(node.resolve(this.#document), node.source, path, key, value);
     if (isMap(node)) return this.#map(node, path);
     if (isSeq(node)) return node.items.map((item, index) => this.read(item, [...path, index]));
@@ -183,6 +192,12 @@ class YamlReader {
         "Use fewer aliases.",
         position,
       );
+    return undefined;
+  }
+
+  #tooDeep(position: Position): undefined {
+    if (!this.#isTooDeep) this.out.remarks.push(tooDeep(position));
+    this.#isTooDeep = true;
     return undefined;
   }
 

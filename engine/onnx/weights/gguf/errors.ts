@@ -1,8 +1,8 @@
 import { SpotterError } from "../../../../sdk/schema/errors.ts";
 
-/** A GGUF file whose bytes cannot be as they were written. */
+/** A GGUF file whose bytes cannot be as they were written. `what` goes on after the path, with a verb or a colon. */
 export function ggufCorrupt(path: string, what: string, where = ""): SpotterError {
-  return new SpotterError("model_corrupt", `${path} ${what}.`, {
+  return new SpotterError("model_corrupt", `${path}${what.startsWith(":") ? "" : " "}${what}.`, {
     where: where === "" ? path : `${path}: ${where}`,
     hint: "Download the file again; its size and hash are on the page it came from.",
   });

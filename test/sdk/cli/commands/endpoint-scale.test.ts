@@ -47,6 +47,11 @@ describe("spotter endpoint scale", () => {
     });
     expect(await runCli("endpoint scale nano --min many", { url })).toMatchObject({ code: 2 });
     expect(await runCli("endpoint scale nano --hold 5", { url })).toMatchObject({ code: 2 });
+    for (const number of ["0x10", "1e3", "1e99", " 5", "9".repeat(20), "1.5"])
+      expect(await runCli(["endpoint", "scale", "nano", "--queue-limit", number], { url })).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("It must be a whole number.") as string,
+      });
     expect(await runCli("endpoint scale nano --max 0", { url })).toMatchObject({
       code: 2,
       err: expect.stringContaining("scaling.max") as string,

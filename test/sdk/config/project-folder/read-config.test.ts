@@ -61,6 +61,17 @@ describe("readYaml", () => {
     expect(remarks[0]?.message).not.toMatch(/at line|\n/);
   });
 
+  it.each([
+    ["lists", `a: 1\nb: ${"[".repeat(20_000)}`, 2],
+    ["lists that close", `${"[".repeat(20_000)}${"]".repeat(20_000)}`, 1],
+    ["sections", `a: ${"{b: ".repeat(20_000)}`, 1],
+    ["a thousand lists", `a: 1\nb:\n  ${"[".repeat(500)}${"]".repeat(500)}`, 3],
+  ])("says where %s within each other become too many", (_, text, line) => {
+    const { remarks } = readYaml(text, "config.yml");
+    expect(remarks).toMatchObject([{ code: "config_syntax", position: { line } }]);
+    expect(remarks[0]?.message).toBe("has more than 100 lists or sections within each other");
+  });
+
   it("ends with a file whose aliases multiply", () => {
     const lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"];
     for (let i = 1; i < 9; i++)
@@ -73,6 +84,19 @@ describe("readYaml", () => {
 });
 
 describe("readJson", () => {
+  it("says where brackets within each other become too many", () => {
+    for (const depth of [300, 50_000]) {
+      const text = `{\n"a": ${"[".repeat(depth)}${"]".repeat(depth)}}`;
+      expect(readJson(text, "config.json").remarks).toMatchObject([
+        {
+          code: "config_syntax",
+          message: expect.stringContaining("more than 100") as string,
+          position: { line: 2 },
+        },
+      ]);
+    }
+  });
+
   it("reads values and places, and numbers as JSON has them", () => {
     const document = readJson('{\n  "data": {"batch_size": 4},\n  "rate": 1e-4\n}', "config.json");
     expect(document.value).toEqual({ data: { batch_size: 4 }, rate: 1e-4 });

@@ -100,7 +100,7 @@ describe("the header of a GGUF file", () => {
     [
       "has an alignment of nothing",
       { pairs: [pair("general.alignment", 4, u32(0))] },
-      "general.alignment is 0",
+      "x.gguf: general.alignment is 0",
     ],
   ])("is damaged where it %s", async (_, parts, message) => {
     await expectError(() => parse(gguf(parts)), "model_corrupt", "x.gguf", message);
