@@ -15,6 +15,17 @@ export const passAt = z.strictObject({
 });
 export type PassAt = z.infer<typeof passAt>;
 
+/**
+ * What a figure of pass@k is called, with the temperature that its answers were sampled at where it has one of its own.
+ *
+ * @example
+ * passLabel(1, [{ k: 1, temperature: 0 }]); // "pass@1 (temperature 0)"
+ */
+export function passLabel(k: number | string, passes: readonly PassAt[]): string {
+  const temperature = passes.find((each) => each.k === Number(k))?.temperature;
+  return `pass@${k}${temperature === undefined ? "" : ` (temperature ${temperature})`}`;
+}
+
 /** What of it a run-dependent eval changes for one k. */
 export const passChange = z.strictObject({
   k: passAt.shape.k,

@@ -12,6 +12,7 @@ import { showEval } from "../render/eval.ts";
 import { findingLines, verdictLine } from "../render/findings.ts";
 import { Told } from "../told.ts";
 import { fillId } from "../fill-id.ts";
+import { modelWord } from "../model-word.ts";
 import { count, seedNumber } from "./project-test-options.ts";
 
 type ValidProject = NonNullable<ResolvedProject["project"]>;
@@ -33,7 +34,7 @@ interface Options {
 
 const EXAMPLES = [
   "spotter eval -d my-project --model spotter/nano",
-  "spotter eval -d my-project --model run-01jd@20 --pass 1@0,4,8 --samples 16",
+  "spotter eval -d my-project --model run-EXAMPLE@20 --pass 1@0,4,8 --samples 16",
   "spotter eval -d my-project rollout.max_turns=2 --no-wait",
 ];
 
@@ -83,12 +84,13 @@ async function projectEval(
   const { resolveProject } = await import("../../config/project-folder/resolve-project.ts");
   const { evalLimits, projectEval: paramsOf } = await import("../../config/project-folder/eval-project.ts");
   const { modelNameKind, CATALOGUE } = await import("../../config/project-folder/catalogue.ts");
-  const { dir, model, allowPython, pass = [{ k: 1 }] } = options;
+  const { dir, allowPython, pass = [{ k: 1 }] } = options;
+  const model = modelWord(options.model);
   const { signal } = context;
   // What only the server knows takes what the project asks for; models have limits of their own.
   const isModel = model !== undefined && ["catalogue", "folder"].includes(modelNameKind(model, CATALOGUE));
   const resolved = await resolveProject(dir, {
-    ...{ overrides: words, allowPython, signal, ...(isModel && { model }) },
+    ...{ overrides: words, allowPython, signal, isTrained: false, ...(isModel && { model }) },
     environment: process.env,
   });
   const { project, runs } = resolved;

@@ -8,6 +8,7 @@ import { nearestName } from "../../schema/nearest-name.ts";
 import { SpotterError } from "../../schema/errors.ts";
 import { type CliContext, print, printJson } from "../context.ts";
 import { fillId } from "../fill-id.ts";
+import { modelWord } from "../model-word.ts";
 import { findingLines, verdictLine } from "../render/findings.ts";
 import { Told } from "../told.ts";
 import { occupantOf } from "../render/waiting.ts";
@@ -66,12 +67,12 @@ async function projectRun(
 ): Promise<void> {
   refuseVerbs(command, words);
   const { resolveProject } = await import("../../config/project-folder/resolve-project.ts");
-  const { dir, model, teacher, allowPython } = options;
+  const { dir, allowPython } = options;
   const { signal } = context;
   const resolved = await resolveProject(dir, {
     overrides: words,
-    model,
-    teacher,
+    model: modelWord(options.model),
+    teacher: modelWord(options.teacher),
     allowPython,
     signal,
     environment: process.env,

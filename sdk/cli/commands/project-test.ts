@@ -8,6 +8,7 @@ import type { Rollout } from "../../config/project-folder/play/play-project.ts";
 import type { ProjectUserCode } from "../../config/project-folder/play/user-code.ts";
 import type { Outcome } from "../../config/project-folder/play/statistics.ts";
 import { type CliContext, print, printJson } from "../context.ts";
+import { modelWord } from "../model-word.ts";
 import { number } from "../numbers.ts";
 import { findingLines, verdictLine } from "../render/findings.ts";
 import { Told } from "../told.ts";
@@ -25,7 +26,7 @@ export function testCommand(context: CliContext): Command {
     [
       "spotter test -n 3 --verbose",
       "spotter test --entry 0,1,2 --model mock",
-      "spotter test --all --repeat 4 --model run-01jd@20",
+      "spotter test --all --repeat 4 --model run-EXAMPLE@20",
       "spotter test --model http://127.0.0.1:8000/v1#my-model rollout.max_turns=2",
       "spotter test --rewards-only",
     ],
@@ -59,7 +60,8 @@ export function testCommand(context: CliContext): Command {
     .action((words: string[], options: TestOptions) => test(context, words, options));
 }
 
-async function test(context: CliContext, words: string[], options: TestOptions): Promise<void> {
+async function test(context: CliContext, words: string[], given: TestOptions): Promise<void> {
+  const options = { ...given, model: modelWord(given.model) };
   const selection = selectionOf(options);
   const { prepareTest } = await import("../../config/project-folder/play/prepare-test.ts");
   const prepared = await prepareTest(options.dir, {

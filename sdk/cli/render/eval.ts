@@ -1,5 +1,6 @@
 import type { EvalRecord, Interval } from "../../schema/eval.ts";
 import type { Compared, EvalComparison } from "../../schema/eval-comparison.ts";
+import { passLabel } from "../../schema/pass-at.ts";
 import { type CliContext, print, printJson, printList } from "../context.ts";
 import { pairs } from "./table.ts";
 
@@ -16,7 +17,7 @@ export function showEval(context: CliContext, record: EvalRecord, isJson: boolea
     missing: failed > 0 ? `${missing} (${failed} could not be played)` : missing,
     score: record.score && intervalText(record.score),
     ...entries(scores, (name) => `  ${name}`, intervalText),
-    ...entries(passes, (k) => `pass@${k}`, intervalText),
+    ...entries(passes, (k) => passLabel(k, record.spec.passAt), intervalText),
     failure: record.failure?.message,
   });
   for (const line of lines) print(context, line);

@@ -1,5 +1,13 @@
 import { nearestName } from "../../schema/nearest-name.ts";
-import { type Catalogue, isApiModel, looksLikeId, MAX_RANK, modelNameKind, factsOf } from "./catalogue.ts";
+import {
+  type Catalogue,
+  factsOf,
+  isApiModel,
+  looksLikeId,
+  MAX_RANK,
+  modelNameKind,
+  type ModelNameKind,
+} from "./catalogue.ts";
 import { MAX_CONCURRENCY } from "./config-schema.ts";
 import type { ConfigView } from "./config-view.ts";
 import type { Path, Remark } from "./finding.ts";
@@ -16,6 +24,8 @@ export interface RuleContext {
   catalogue: Catalogue;
   /** Whether a folder with a model exists. */
   isModelFolder: (path: string) => boolean;
+  /** Whether a value was put there by --model, --teacher or local_model. Default: none was. */
+  isSubstitute?: (path: Path) => boolean;
 }
 
 type Rule = (context: RuleContext) => Remark[];
@@ -58,9 +68,10 @@ function saveStep({ view }: RuleContext): Remark[] {
   return [{ code: "save_step_zero", path, message: "is 0, which once meant the end of an epoch", hint }];
 }
 
-function modelNames({ view, catalogue, isModelFolder }: RuleContext): Remark[] {
+function modelNames({ view, catalogue, isModelFolder, isSubstitute }: RuleContext): Remark[] {
   return view.texts("model.path").flatMap(({ path, value }) => {
     const kind = modelNameKind(value, catalogue);
+    if (isSubstitute?.(path) && isNameHere(value, kind)) return [unchecked(path, value, catalogue)];
     if (kind === "catalogue" || (kind === "folder" && isModelFolder(value))) return [];
     if (kind === "folder") {
       const hint = "A model folder holds config.json, tokenizer.json and safetensors.";
@@ -70,16 +81,29 @@ function modelNames({ view, catalogue, isModelFolder }: RuleContext): Remark[] {
     if (looksLikeId(value)) return [];
     const near = nearModel(value, catalogue);
     if (near !== undefined) return [unknownModel(path, value, catalogue)];
-    return [
-      {
-        code: "model_unchecked",
-        severity: "warning",
-        path,
-        message: `"${value}" is none of the models with a /, so it is taken for a run, an endpoint or a stored model`,
-        hint: "It is looked up at launch. A model of a hub has two parts, such as Qwen/Qwen3-8B.",
-      },
-    ];
+    return [unchecked(path, value, catalogue)];
   });
+}
+
+/** What this home may have under such a name: a run, an endpoint, stored weights. */
+function isNameHere(value: string, kind: ModelNameKind): boolean {
+  if (kind === "record") return !looksLikeId(value);
+  return kind === "unknown" && !isApiModel(value) && /^[A-Za-z0-9][\w.-]*\/[A-Za-z0-9][\w.-]*$/.test(value);
+}
+
+function unchecked(path: Path, value: string, catalogue: Catalogue): Remark {
+  const isWord = !value.includes("/");
+  const near = nearModel(value, catalogue);
+  const message = isWord
+    ? `"${value}" is none of the models with a /, so it is taken for a run, an endpoint or a stored model`
+    : `"${value}" is not in the catalogue, so nothing is known of its limits; it is taken for a stored model`;
+  const hint = [
+    near === undefined ? "It is looked up at launch." : `It is looked up at launch. Did you mean ${near}?`,
+    isWord
+      ? "A model of a hub has two parts, such as Qwen/Qwen3-8B."
+      : `Weights of a hub are stored with \`spotter model pull hf:${value}\`.`,
+  ];
+  return { code: "model_unchecked", severity: "warning", path, message, hint: hint.join(" ") };
 }
 
 function unknownModel(path: Path, value: string, catalogue: Catalogue): Remark {
@@ -89,9 +113,13 @@ function unknownModel(path: Path, value: string, catalogue: Catalogue): Remark {
       ? "is empty"
       : `"${value}" is not a supported model`;
   const near = nearModel(value, catalogue);
-  const hint = near
+  const known = near
     ? `Did you mean ${near}?`
     : "Take one of the catalogue (docs/project-folder.md), or describe yours in catalogue.json beside config.yml.";
+  const isOfHub = isNameHere(value, "unknown");
+  const hint = isOfHub
+    ? `${known} Weights of a hub are stored with \`spotter model pull hf:${value}\`.`
+    : known;
   return { code: "model_unknown", path, message, hint };
 }
 
@@ -123,7 +151,7 @@ function ranks({ view, catalogue }: RuleContext): Remark[] {
     }));
 }
 
-function teacher({ view, catalogue, isModelFolder }: RuleContext): Remark[] {
+function teacher({ view, catalogue, isModelFolder, isSubstitute }: RuleContext): Remark[] {
   const kind = view.text("dataset_type");
   const name = view.text("teacher.path");
   const path = ["teacher", "path"];
@@ -148,6 +176,7 @@ function teacher({ view, catalogue, isModelFolder }: RuleContext): Remark[] {
     ];
   if (name === undefined) return [];
   const nameKind = modelNameKind(name, catalogue);
+  if (isSubstitute?.(path) && isNameHere(name, nameKind)) return [unchecked(path, name, catalogue)];
   const isKnown =
     nameKind === "catalogue" ||
     (nameKind === "folder" && isModelFolder(name)) ||

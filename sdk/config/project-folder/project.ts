@@ -41,6 +41,8 @@ export interface ReadProjectParams {
   signal?: AbortSignal | undefined;
   /** Where secrets are looked for beside .env. Default: nowhere. */
   environment?: Readonly<Record<string, string | undefined>>;
+  /** Whether it is to be trained: then there must be a batch of rows. Default true. */
+  isTrained?: boolean | undefined;
   /** Changes the configuration before it is checked: overrides, another model. */
   change?: (document: ConfigDocument, catalogue: Catalogue) => Finding[];
 }
@@ -63,7 +65,7 @@ export async function readProject(
   const rows = await checkRows({ path, file: trainFile, context, signal: params.signal });
   const remarks = [
     ...codeRules(view, catalogue, tools),
-    ...(rows.rows > 0 ? sizeRules(rows.rows, rows.answers, view) : []),
+    ...(rows.rows > 0 && params.isTrained !== false ? sizeRules(rows.rows, rows.answers, view) : []),
   ];
   const all = [
     ...findings,

@@ -16,6 +16,8 @@ export interface ResolveProjectParams extends Substitutes {
   signal?: AbortSignal | undefined;
   /** Whether rewards.py and tools.py may run beside the trainer. Default false. */
   allowPython?: boolean | undefined;
+  /** Whether it is to be trained: then there must be a batch of rows. Default true. */
+  isTrained?: boolean;
 }
 
 /** One run of a project: of a list of models there is one for each. */
@@ -43,10 +45,11 @@ export async function resolveProject(
   dir: string,
   params: ResolveProjectParams = {},
 ): Promise<ResolvedProject> {
-  const { overrides = [], environment, signal } = params;
+  const { overrides = [], environment, signal, isTrained } = params;
   const project = await readProject(dir, {
     environment,
     signal,
+    isTrained,
     change: (document, catalogue) => {
       const findings = applyOverrides(document, overrides);
       const substitutes = withLocalModel(resolve(dir), params);

@@ -25,6 +25,11 @@ export function withLocalModel(folder: string, given: Substitutes): Substitutes 
   return { ...given, model: name || undefined, source: LOCAL_MODEL };
 }
 
+/** Whether these words put a model in the place of the project's. */
+export function isSubstituted(origin: string | undefined): boolean {
+  return origin !== undefined && /^(?:--model|--teacher|local_model)\b/.test(origin);
+}
+
 /**
  * Puts other models in place of the project's. What they cannot take is lowered to what they can, and said:
  * trying a project on a laptop must not need another config.yml.

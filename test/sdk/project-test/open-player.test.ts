@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runCli } from "../cli/run-cli.ts";
 import { BASE } from "../config/project-folder/check.ts";
@@ -82,20 +82,18 @@ describe("without --model", () => {
 });
 
 describe("with --model", () => {
-  it("launches what it names; a folder is seen from the project", async () => {
+  it("launches what it names: a folder is seen from where the command runs", async () => {
     const gym = await gymWith();
     await test(gym, {}, ["--model", "Qwen/Qwen3-0.6B"]);
-    const { folder } = await test(
-      gym,
-      {
-        "weights/config.json": "{}",
-        "weights/tokenizer.json": "{}",
-        "weights/model.safetensors": "",
-      },
-      ["--model", "./weights"],
-    );
+    const weights = projectFolder({
+      "weights/config.json": "{}",
+      "weights/tokenizer.json": "{}",
+      "weights/model.safetensors": "",
+    });
+    const place = join(weights, "weights");
+    await test(gym, {}, ["--model", relative(process.cwd(), place)]);
     const launched = bodiesOf(gym, "/endpoints").map(({ model }) => (model as { name: string }).name);
-    expect(launched).toEqual(["Qwen/Qwen3-0.6B", join(folder, "weights")]);
+    expect(launched).toEqual(["Qwen/Qwen3-0.6B", place]);
   });
 
   it("asks run@step by its name, as a chat does", async () => {

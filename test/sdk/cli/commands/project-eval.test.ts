@@ -38,6 +38,26 @@ async function gym(known = "base") {
 }
 
 describe("spotter eval -d", () => {
+  it("is not held back by a batch that only a training needs", async () => {
+    const { url } = await gym();
+    const config = NANO.replace("batch_size: 4", "batch_size: 32");
+    const folder = projectFolder({ ...TYPESCRIPT, "config.yml": config });
+    expect(await runCli(["eval", "-d", folder, "--model", "base"], { url })).toMatchObject({ code: 0 });
+    expect(await runCli(["run", "-d", folder], { url })).toMatchObject({
+      code: 2,
+      out: expect.stringContaining("rows_few") as string,
+    });
+  });
+
+  it("names the temperature of a pass@k that has one of its own", async () => {
+    const asked = evalRecordOf({ state: "succeeded", passes: { 1: score, 4: score } });
+    const spec = { ...asked.spec, passAt: [{ k: 1, temperature: 0 }, { k: 4 }] };
+    const { url } = await fakeServer({ "GET /evals/eval1": () => ({ ...asked, spec }) });
+    const { out } = await runCli(["eval", "get", "eval1"], { url });
+    expect(out).toMatch(/^pass@1 \(temperature 0\) +0\.50/m);
+    expect(out).toMatch(/^pass@4 +0\.50/m);
+  });
+
   it("plays all rows as the project's training would, and gives the folder its id (A7)", async () => {
     const { requests, url } = await gym();
     const folder = projectFolder({ ...TYPESCRIPT, "config.yml": NANO });

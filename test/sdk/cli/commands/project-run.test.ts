@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { withSection } from "../../config/project-folder/check.ts";
 import { projectFolder } from "../../config/project-folder/folder.ts";
@@ -54,6 +54,13 @@ describe("spotter run --dry-run", () => {
     expect(estimate["availableMiB"]).toBeGreaterThan(100);
     const { out } = await runCli(["run", "-d", folder, "--dry-run"]);
     expect(out).toMatch(/^Estimated on this machine: about \d+ min, and [\d,]+ of [\d,]+ MiB of memory\.$/m);
+  });
+
+  it("means a model of the command line as seen from where it runs", async () => {
+    const folder = projectFolder({ ...TYPESCRIPT, "config.yml": NANO });
+    const nano = join(import.meta.dirname, "../../../../engine/models/nano");
+    const { json } = await dryRun(folder, "--model", relative(process.cwd(), nano).replace(/^(?!\.)/, "./"));
+    expect((json as Resolved).spec?.["model"]).toEqual({ name: nano });
   });
 
   it("shows the trackers that options name, and none without", async () => {

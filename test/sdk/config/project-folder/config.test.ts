@@ -65,6 +65,10 @@ rollout: { max_tokens: 100 }
     ["dataset_type: stf", "Did you mean sft?"],
     ["rollout: { thinking_mode: hard }", "hard is high"],
     ["project_name: 2024-01-01", '"2024-01-01"'],
+    ["evals: 5", "Write a list."],
+    ["rollout: 5", "Write a section: keys and values below it."],
+    ["data: { batch_size: [4] }", "Write a number."],
+    ["model: { path: me/mine }", "`spotter model pull hf:me/mine`"],
   ])("%s: the remedy names what was meant", (section, hint) => {
     expect(checkText(withSection(section)).findings[0]?.hint).toContain(hint);
   });

@@ -132,6 +132,47 @@ describe("a project as a run", () => {
     expect((await nativeSpec(project, run, {})).model).toEqual({ name: join(folder, "weights") });
   });
 
+  it.each([
+    ["stored weights", "Qwen/Qwen3-0.6B", "`spotter model pull hf:Qwen/Qwen3-0.6B`"],
+    ["an endpoint", "nano", "Did you mean spotter/nano?"],
+    ["an endpoint like no model", "my-endpoint", "It is looked up at launch."],
+  ])("takes %s for another model, and says that launch looks it up", async (_, model, hint) => {
+    const files = { ...TYPESCRIPT, "config.yml": withSection("model: { path: Qwen/Qwen3-8B }") };
+    const { findings, runs } = await resolveFiles(files, { model });
+    expect(findings).toMatchObject([
+      { code: "model_unchecked", severity: "warning", hint: expect.stringContaining(hint) as string },
+    ]);
+    expect(runs.map((run) => run.model)).toEqual([model]);
+  });
+
+  it.each([
+    ["my-endpoint", { endpoint: "my-endpoint" }],
+    ["acme/teacher", { model: { name: "acme/teacher" } }],
+  ])("takes %s for another teacher", async (teacher, spec) => {
+    const config = `${withSection("dataset_type: distill")}teacher: { path: Qwen/Qwen3-32B }\n`;
+    const { findings, runs } = await resolveFiles({ "config.yml": config }, { teacher });
+    expect(findings.map(({ code, severity }) => `${severity} ${code}`)).toContain("warning model_unchecked");
+    expect(findings.filter(({ severity }) => severity === "error")).toEqual([]);
+    expect(runs[0]?.plan.spec.teacher).toMatchObject(spec);
+  });
+
+  it("refuses for another model what nothing here can be called", async () => {
+    for (const model of ["gpt-4o", "a/b/c", "-x/y", "./nowhere"])
+      expect((await resolveFiles({}, { model })).findings.map(({ code }) => code)).toContain("model_unknown");
+  });
+
+  it("bounds the cost of a run by max_billing (A25)", async () => {
+    const config = withSection("trainer: { num_epochs: 1, max_billing: 2.5 }").replace(
+      "Qwen/Qwen3-8B",
+      "spotter/nano",
+    );
+    const { project, runs } = await resolveFiles({ ...TYPESCRIPT, "config.yml": config });
+    const [run] = runs;
+    if (!project || !run) throw new Error("It did not resolve.");
+    expect(run.plan.provenance["limits.maxCostUsd"]).toBe("config.yml:1");
+    expect((await nativeSpec(project, run, {})).limits).toEqual({ maxCostUsd: 2.5 });
+  });
+
   it("takes the folder's local_model where the command line names none", async () => {
     const files = { ...TYPESCRIPT, local_model: "spotter/nano\n" };
     expect((await resolveFiles(files)).runs[0]?.plan.provenance["model.name"]).toBe("local_model");
