@@ -1,5 +1,6 @@
 import type { EvalRecord, Interval } from "../../../sdk/schema/eval.ts";
 import type { EvalRow } from "../../../sdk/schema/eval-row.ts";
+import { passLabel } from "../../../sdk/schema/pass-at.ts";
 import { countText, numberText } from "./format.ts";
 import { h, type Children, type View } from "./h.ts";
 import { nextView } from "./evals-view.ts";
@@ -60,7 +61,7 @@ function scoresView({ score, scores, passes, missing, failed, spec, total }: Eva
   const lines = [
     ...(score === undefined ? [] : [intervalView("total", score)]),
     ...Object.entries(scores).map(([name, each]) => intervalView(name, each)),
-    ...Object.entries(passes).map(([k, each]) => intervalView(`pass@${k}`, each)),
+    ...Object.entries(passes).map(([k, each]) => intervalView(passLabel(k, spec.passAt), each)),
     ...(missing === 0
       ? []
       : [fact("no verdict", `${missing} of ${total}, ${failed} of them could not be played`)]),

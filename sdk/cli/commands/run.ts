@@ -5,7 +5,7 @@ import { type CliContext, print, printJson, printList } from "../context.ts";
 import { runOrNewest } from "../newest.ts";
 import { integer } from "../numbers.ts";
 import { logLineText } from "../render/log-line.ts";
-import { runFacts } from "../render/run-facts.ts";
+import { runFacts, trackerLine } from "../render/run-facts.ts";
 import { ageText } from "../render/time.ts";
 import { occupantOf } from "../render/waiting.ts";
 import { watchRun } from "../render/watch-run.ts";
@@ -28,7 +28,7 @@ export function runCommand(context: CliContext): Command {
       runCompareVerb(context),
       ...runLifeVerbs(context),
     ],
-    ["spotter run list --state running", "spotter run watch", "spotter run cancel run-01jd"],
+    ["spotter run list --state running", "spotter run watch", "spotter run cancel run-EXAMPLE"],
   ).addHelpText(
     "after",
     "\nWhere no id is given, get, watch and logs mean the newest run.\n" +
@@ -78,7 +78,7 @@ function get(context: CliContext): Command {
   return verb(
     "get [id]",
     "Show a run, its latest figures and its checkpoints",
-    ["spotter run get", "spotter run get run-01jd"],
+    ["spotter run get", "spotter run get run-EXAMPLE"],
     { id: NEWEST },
   ).action(async (id: string | undefined, options: { json?: boolean }) => {
     const { signal } = context;
@@ -95,8 +95,9 @@ function get(context: CliContext): Command {
     }
     const waitsOn = run.record.waitingFor === "capacity" ? await occupantOf(run.id, signal) : undefined;
     const { url } = run;
-    const { maxCostUsd } = run.spec.limits;
-    for (const line of runFacts(run.record, { nowMs: Date.now(), url, waitsOn, maxCostUsd })) {
+    const { limits, trackers } = run.spec;
+    const facts = { nowMs: Date.now(), url, waitsOn, maxCostUsd: limits.maxCostUsd, trackers };
+    for (const line of runFacts(run.record, facts)) {
       print(context, context.hint(line));
     }
     for (const checkpoint of checkpoints) print(context, `${checkpoint.id}  ${checkpoint.path}`);
@@ -107,12 +108,13 @@ function watch(context: CliContext): Command {
   return verb(
     "watch [id]",
     "Follow a run until it ends; Ctrl-C only stops looking",
-    ["spotter run watch", "spotter run watch run-01jd", "spotter run watch --json > events.jsonl"],
+    ["spotter run watch", "spotter run watch run-EXAMPLE", "spotter run watch --json > events.jsonl"],
     { id: NEWEST },
   ).action(async (named: string | undefined, options: { json?: boolean }) => {
     const { signal, out, isTerminal } = context;
     const run = await runOrNewest(named, signal);
     const { id } = run;
+    for (const each of options.json ? [] : (run.spec.trackers ?? [])) print(context, trackerLine(id, each));
     try {
       if (options.json) for await (const event of run.events({ signal })) printJson(context, event);
       else await watchRun(run, { out, isTerminal, signal, waitsOn: () => occupantOf(id, signal) });
@@ -131,7 +133,7 @@ function watch(context: CliContext): Command {
 }
 
 function logs(context: CliContext): Command {
-  const examples = ["spotter run logs", "spotter run logs run-01jd"];
+  const examples = ["spotter run logs", "spotter run logs run-EXAMPLE"];
   return verb("logs [id]", "Show what the newest attempt wrote last", examples, { id: NEWEST }).action(
     async (id: string | undefined, options: { json?: boolean }) => {
       const { signal } = context;

@@ -1,4 +1,5 @@
 import type { Run } from "../../schema/run.ts";
+import type { Tracker } from "../../schema/tracker.ts";
 import { spendText } from "./money.ts";
 import { pairs } from "./table.ts";
 import { durationText } from "./time.ts";
@@ -11,13 +12,18 @@ export interface RunFactsParams {
   waitsOn: string | undefined;
   /** What it may cost. */
   maxCostUsd?: number | undefined;
+  /** Who is told its metrics. */
+  trackers?: readonly Tracker[] | undefined;
 }
 
 /** What most people look for. */
 const FIRST_METRICS = ["reverse_kl", "reward/mean", "loss", "tokens_per_s"];
 
 /** A run as lines of names and values, then its latest figures. */
-export function runFacts(run: Run, { nowMs, url, waitsOn, maxCostUsd }: RunFactsParams): string[] {
+export function runFacts(
+  run: Run,
+  { nowMs, url, waitsOn, maxCostUsd, trackers = [] }: RunFactsParams,
+): string[] {
   const { failure } = run;
   return [
     ...pairs({
@@ -37,8 +43,21 @@ export function runFacts(run: Run, { nowMs, url, waitsOn, maxCostUsd }: RunFacts
       hint: failure?.hint,
       url,
     }),
+    ...trackers.map((each) => trackerLine(run.id, each)),
     ...metricLines(run.metrics),
   ];
+}
+
+/** Where its metrics are found besides. */
+export function trackerLine(runId: string, tracker: Tracker): string {
+  switch (tracker.kind) {
+    case "tensorboard":
+      return `TensorBoard has its metrics in ${tracker.path}/${runId}: tensorboard --logdir ${tracker.path}`;
+    case "mlflow":
+      return `MLflow at ${tracker.url} has its metrics in the experiment ${tracker.experiment}`;
+    case "wandb":
+      return `W&B at ${tracker.url} has its metrics in the project ${[tracker.entity, tracker.project].filter(Boolean).join("/")}`;
+  }
 }
 
 function metricLines(metrics: Record<string, number>): string[] {

@@ -53,6 +53,27 @@ describe("spotter run", () => {
     );
   });
 
+  it("says where else its metrics are, also before it is watched", async () => {
+    const told = runDetailOf({ state: "succeeded" });
+    const trackers = [
+      { kind: "tensorboard", path: "/home/ana/runs" },
+      { kind: "mlflow", url: "http://m:5000", experiment: "sums" },
+      { kind: "wandb", url: "http://w", project: "sums", entity: "team", secret: "KEY" },
+    ];
+    const { url } = await fakeServer({
+      ...ended(),
+      "GET /runs/run1": () => ({ ...told, spec: { ...told.spec, trackers } }),
+    });
+    const lines = [
+      "TensorBoard has its metrics in /home/ana/runs/run1: tensorboard --logdir /home/ana/runs",
+      "MLflow at http://m:5000 has its metrics in the experiment sums",
+      "W&B at http://w has its metrics in the project team/sums",
+    ];
+    for (const verb of ["get", "watch"])
+      expect((await runCli(`run ${verb} run1`, { url })).out).toContain(lines.join("\n"));
+    expect((await runCli("run watch run1 --json", { url })).out).not.toContain("TensorBoard");
+  });
+
   it("shows what it has cost, in words and as JSON", async () => {
     const spend = { usd: 1.234, gpuSeconds: 4_416, hourlyUsd: 1.006 };
     const detail = runDetailOf({ state: "running", spend });
