@@ -100,8 +100,8 @@ export class EvalRun {
    *
    * @throws SpotterError `invalid_input` for evals of other rows.
    * @example
-   * const before = await Eval.get("eval-01jd");
-   * const { score } = await before.compare("eval-01je");
+   * const before = await Eval.get("eval-EXAMPLE");
+   * const { score } = await before.compare("eval-OTHER");
    * console.log(score.difference.mean, score.difference.low, score.difference.high);
    */
   async compare(other: EvalRun | string, options: { signal?: AbortSignal } = {}): Promise<EvalComparison> {

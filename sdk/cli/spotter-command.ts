@@ -5,7 +5,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * where it is not the usual one.
  *
  * @example
- * spotterCommand("run watch run-01jd"); // "SPOTTER_HOME=/tmp/gym npx spotter run watch run-01jd"
+ * spotterCommand("run watch run-EXAMPLE"); // "SPOTTER_HOME=/tmp/gym npx spotter run watch run-EXAMPLE"
  */
 export function spotterCommand(args: string, env: Environment = process.env): string {
   return `${homeOf(env)}${programOf(env)} ${args}`;

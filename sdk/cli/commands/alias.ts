@@ -13,7 +13,7 @@ export function aliasCommand(context: CliContext): Command {
     "Let a name lead to endpoints, runs or checkpoints, by weight and live",
     [
       "spotter endpoint alias haiku haiku-v1=90 haiku-v2=10",
-      "spotter endpoint alias haiku run-01jd@60",
+      "spotter endpoint alias haiku run-EXAMPLE@60",
       "spotter endpoint alias haiku --remove",
       "spotter endpoint alias",
     ],

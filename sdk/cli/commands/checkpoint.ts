@@ -25,8 +25,8 @@ export function checkpointCommand(context: CliContext): Command {
     ],
     [
       "spotter checkpoint list",
-      "spotter endpoint launch spotter/nano --checkpoint run-01jd@60",
-      "spotter checkpoint export run-01jd@60 --format gguf --output ./out",
+      "spotter endpoint launch spotter/nano --checkpoint run-EXAMPLE@60",
+      "spotter checkpoint export run-EXAMPLE@60 --format gguf --output ./out",
     ],
   );
 }
@@ -35,7 +35,7 @@ function list(context: CliContext): Command {
   return verb(
     "list [run]",
     "List the checkpoints of a run, by step",
-    ["spotter checkpoint list", "spotter checkpoint list run-01jd"],
+    ["spotter checkpoint list", "spotter checkpoint list run-EXAMPLE"],
     { run: `${RUN_ID} (default: the newest)` },
   ).action(async (id: string | undefined, options: { json?: boolean }) => {
     const { signal } = context;
@@ -65,7 +65,7 @@ function download(context: CliContext): Command {
   return verb(
     "download <id> [folder]",
     "Copy the weights and the trainer's state of a checkpoint into a folder",
-    "spotter checkpoint download run-01jd@60 ./my-model",
+    "spotter checkpoint download run-EXAMPLE@60 ./my-model",
     { id: CHECKPOINT_ID, folder: "where to (default: a new folder named after it)" },
   ).action(async (id: string, folder: string | undefined, options: { json?: boolean }) => {
     const { signal } = context;
@@ -89,8 +89,8 @@ function exportTo(context: CliContext): Command {
     "export <id>",
     "Write a checkpoint for other tools: a Hugging Face folder, a GGUF file or a PEFT adapter",
     [
-      "spotter checkpoint export run-01jd@60 --format hf --output ./my-model",
-      "spotter checkpoint export run-01jd@60 --format gguf --type q8_0 --output ./my-model.gguf",
+      "spotter checkpoint export run-EXAMPLE@60 --format hf --output ./my-model",
+      "spotter checkpoint export run-EXAMPLE@60 --format gguf --type q8_0 --output ./my-model.gguf",
     ],
     { id: CHECKPOINT_ID },
   )
@@ -127,21 +127,21 @@ function oneOf<T extends string>(choice: { options: readonly T[] }, word: string
 function pin(context: CliContext, pinned: boolean): Command {
   const name = pinned ? "pin" : "unpin";
   const what = pinned ? "Keep a checkpoint, whatever is cleaned up" : "Let a pinned checkpoint go again";
-  return verb(`${name} <id>`, what, `spotter checkpoint ${name} run-01jd@60`, { id: CHECKPOINT_ID }).action(
-    async (id: string, options: { json?: boolean }) => {
-      const { signal } = context;
-      const { record } = await (await Checkpoint.get(id, { signal })).pin(pinned, { signal });
-      if (options.json) return printJson(context, record);
-      print(context, pinned ? `Pinned ${id}.` : `Unpinned ${id}.`);
-    },
-  );
+  return verb(`${name} <id>`, what, `spotter checkpoint ${name} run-EXAMPLE@60`, {
+    id: CHECKPOINT_ID,
+  }).action(async (id: string, options: { json?: boolean }) => {
+    const { signal } = context;
+    const { record } = await (await Checkpoint.get(id, { signal })).pin(pinned, { signal });
+    if (options.json) return printJson(context, record);
+    print(context, pinned ? `Pinned ${id}.` : `Unpinned ${id}.`);
+  });
 }
 
 function verify(context: CliContext): Command {
   return verb(
     "verify <id>",
     "Read every file of a checkpoint and compare it with its hash",
-    "spotter checkpoint verify run-01jd@60",
+    "spotter checkpoint verify run-EXAMPLE@60",
     { id: CHECKPOINT_ID },
   ).action(async (id: string, options: { json?: boolean }) => {
     const { signal } = context;
@@ -161,7 +161,7 @@ function remove(context: CliContext): Command {
   return verb(
     "delete <id>",
     "Delete a checkpoint for good; refused while something uses it",
-    "spotter checkpoint delete run-01jd@20",
+    "spotter checkpoint delete run-EXAMPLE@20",
     { id: CHECKPOINT_ID },
   ).action(async (id: string, options: { json?: boolean }) => {
     const { signal } = context;

@@ -55,7 +55,7 @@ function launch(context: CliContext): Command {
     "Serve a model or a checkpoint of it",
     [
       "spotter endpoint launch spotter/nano --name nano",
-      "spotter endpoint launch spotter/nano --checkpoint run-01jd@60 --name haiku --recreate",
+      "spotter endpoint launch spotter/nano --checkpoint run-EXAMPLE@60 --name haiku --recreate",
       "spotter endpoint launch ./my-model --name mine",
     ],
     { model: "spotter/nano, a name of `spotter model list`, or a folder: ./my-model" },

@@ -88,7 +88,7 @@ function list(context: CliContext): Command {
 
 function get(context: CliContext): Command {
   const id = "its id, as `spotter eval list` prints it (default: the newest)";
-  const examples = ["spotter eval get", "spotter eval get eval-01jd --json"];
+  const examples = ["spotter eval get", "spotter eval get eval-EXAMPLE --json"];
   return verb("get [id]", "Show an eval and its scores", examples, { id }).action(
     async (named: string | undefined, options: { json?: boolean }) => {
       showEval(context, (await evalOrNewest(named, context.signal)).record, options.json);
@@ -101,7 +101,7 @@ function compare(context: CliContext): Command {
   return verb(
     "compare <first> <second>",
     "How much better the second is on the rows that both judged, with a paired interval",
-    "spotter eval compare eval-01jd eval-01je",
+    "spotter eval compare eval-EXAMPLE eval-OTHER",
     { first: id, second: id },
   ).action(async (first: string, second: string, options: { json?: boolean }) => {
     const { signal } = context;

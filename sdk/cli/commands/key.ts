@@ -13,7 +13,7 @@ export function keyCommand(context: CliContext): Command {
     "key",
     "Keys that let other programs and people in",
     [create(context), list(context), update(context), revoke(context), keyBootstrapCommand(context)],
-    ["export SPOTTER_KEY=$(spotter key create app)", "spotter key list", "spotter key revoke 01jd"],
+    ["export SPOTTER_KEY=$(spotter key create app)", "spotter key list", "spotter key revoke EXAMPLE"],
   );
 }
 
@@ -116,8 +116,8 @@ function update(context: CliContext): Command {
     "update <id>",
     "Change what a key may use, within two seconds",
     [
-      "spotter key update 01jd --requests-per-minute 120",
-      "spotter key update 01jd --tokens-per-month none --endpoint haiku",
+      "spotter key update EXAMPLE --requests-per-minute 120",
+      "spotter key update EXAMPLE --tokens-per-month none --endpoint haiku",
     ],
     { id: "as `spotter key list` prints it" },
   )
@@ -149,7 +149,7 @@ function limitOrNone(text: string): number | "none" {
 }
 
 function revoke(context: CliContext): Command {
-  return verb("revoke <id>", "Make a key useless at once", "spotter key revoke 01jd", {
+  return verb("revoke <id>", "Make a key useless at once", "spotter key revoke EXAMPLE", {
     id: "as `spotter key list` prints it",
   }).action(async (id: string, options: { json?: boolean }) => {
     await Key.revoke(id, { signal: context.signal });

@@ -14,7 +14,7 @@ export function openCommand(context: CliContext): Command {
   return verb(
     "open [run]",
     "Open the pages in a browser, signed in",
-    ["spotter open", "spotter open run-01jd"],
+    ["spotter open", "spotter open run-EXAMPLE"],
     { run: "begin at the page of this run" },
   )
     .option("--no-browser", "only print the address")

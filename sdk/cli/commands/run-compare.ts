@@ -11,7 +11,10 @@ export function runCompareVerb(context: CliContext): Command {
   return verb(
     "compare <ids...>",
     "Show what runs were told differently, and what came of it",
-    ["spotter run compare run-01jd run-01je", "spotter run compare run-01jd run-01je run-01jf --json"],
+    [
+      "spotter run compare run-EXAMPLE run-OTHER",
+      "spotter run compare run-EXAMPLE run-OTHER run-THIRD --json",
+    ],
     { ids: `two or more, each ${RUN_ID}` },
   ).action(async (ids: string[], options: { json?: boolean }) => {
     if (ids.length < 2) {

@@ -8,21 +8,31 @@ const ARGS = { id: RUN_ID, tags: "none: only show them", text: "what to remember
 /** What people do to a run that exists. */
 export function runLifeVerbs(context: CliContext): Command[] {
   return [
-    verb("cancel <id>", "Ask a run to save a checkpoint and end", "spotter run cancel run-01jd", ARGS).action(
+    verb(
+      "cancel <id>",
+      "Ask a run to save a checkpoint and end",
+      "spotter run cancel run-EXAMPLE",
+      ARGS,
+    ).action(
       change(
         context,
         (run) => run.cancel({ signal: context.signal }),
         (run) => `${run.id} is asked to end; it is ${run.state}.`,
       ),
     ),
-    verb("pause <id>", "Ask a run to save a checkpoint and wait", "spotter run pause run-01jd", ARGS).action(
+    verb(
+      "pause <id>",
+      "Ask a run to save a checkpoint and wait",
+      "spotter run pause run-EXAMPLE",
+      ARGS,
+    ).action(
       change(
         context,
         (run) => run.pause({ signal: context.signal }),
         (run) => (run.state === "paused" ? `${run.id} is paused.` : `${run.id} pauses once it has saved.`),
       ),
     ),
-    verb("resume <id>", "Let a paused run go on", "spotter run resume run-01jd", ARGS).action(
+    verb("resume <id>", "Let a paused run go on", "spotter run resume run-EXAMPLE", ARGS).action(
       change(
         context,
         (run) => run.resume({ signal: context.signal }),
@@ -33,7 +43,7 @@ export function runLifeVerbs(context: CliContext): Command[] {
     verb(
       "note <id> <text>",
       "Write a note on a run; an empty one removes it",
-      'spotter run note run-01jd "Best so far"',
+      'spotter run note run-EXAMPLE "Best so far"',
       ARGS,
     ).action(async (id: string, notes: string, options: { json?: boolean }) => {
       const run = await (
@@ -63,7 +73,7 @@ function tag(context: CliContext): Command {
   return verb(
     "tag <id> [tags...]",
     "Add tags to a run",
-    ["spotter run tag run-01jd best haiku", "spotter run tag run-01jd haiku --remove"],
+    ["spotter run tag run-EXAMPLE best haiku", "spotter run tag run-EXAMPLE haiku --remove"],
     ARGS,
   )
     .option("--remove", "remove these tags instead")
@@ -76,7 +86,12 @@ function tag(context: CliContext): Command {
 }
 
 function archive(context: CliContext): Command {
-  return verb("archive <id>", "Take a run that has ended out of lists", "spotter run archive run-01jd", ARGS)
+  return verb(
+    "archive <id>",
+    "Take a run that has ended out of lists",
+    "spotter run archive run-EXAMPLE",
+    ARGS,
+  )
     .option("--undo", "bring it back")
     .action(async (id: string, options: Options & { undo?: boolean }) => {
       const run = await (
@@ -93,7 +108,7 @@ function remove(context: CliContext): Command {
   return verb(
     "delete <id>",
     "Delete a run that has ended, with its checkpoints, rollouts, events and logs",
-    "spotter run delete run-01jd",
+    "spotter run delete run-EXAMPLE",
     ARGS,
   ).action(async (id: string, options: Options) => {
     await (await Run.get(id, { signal: context.signal })).delete({ signal: context.signal });
