@@ -19,6 +19,7 @@ import { keyRoutes } from "./keys/routes.ts";
 import { modelRoutes } from "./models/routes.ts";
 import { observabilityRoutes } from "./observability/routes.ts";
 import { pageChatRoutes } from "./pages/chat-routes.ts";
+import { pageEvalRoutes } from "./pages/eval-routes.ts";
 import { pageRoutes } from "./pages/routes.ts";
 import { createReconciler, type Reconciler } from "./reconciler/reconciler.ts";
 import { runRoutes } from "./runs/routes.ts";
@@ -113,6 +114,7 @@ export function allRoutes(control: Control, upstreams: Upstreams): Route[] {
     ...jobRoutes(control),
     ...gatewayRoutes(control, upstreams),
     ...pageRoutes(control),
+    ...pageEvalRoutes(control),
     ...pageChatRoutes(control, upstreams),
   ];
 }

@@ -6,10 +6,11 @@ import { store } from "../aws/aws-deps/store.ts";
 import type { Control } from "../control.ts";
 import { evalRoutes } from "../evals/routes.ts";
 import type { Route } from "../http/route.ts";
+import { pageEvalRoutes } from "../pages/eval-routes.ts";
 import { httpFunction } from "./host/http-function.ts";
 
-/** Evals: launched, listed, their scores. */
-export const routes = (control: Control): Route[] => evalRoutes(control);
+/** Evals: launched, also by the pages, listed, their scores. */
+export const routes = (control: Control): Route[] => [...evalRoutes(control), ...pageEvalRoutes(control)];
 
 export const handler = httpFunction({
   routes,

@@ -8,7 +8,7 @@ export interface DocumentParams {
   after?: Children;
   status?: number;
   /** What the script makes live, and of which record. Absent: the page stays as it is. */
-  live?: { page: "home" | "run" | "endpoint"; id?: string };
+  live?: { page: "home" | "run" | "endpoint" | "new-eval"; id?: string };
   /** Leads on at once. */
   goTo?: string;
   /** Loads itself again after so many seconds. */
@@ -86,7 +86,7 @@ export async function documentResponse(params: DocumentParams): Promise<Response
 }
 
 function crumb(live: DocumentParams["live"]): Children {
-  if (live === undefined || live.page === "home") return null;
+  if (live === undefined || live.page === "home" || live.page === "new-eval") return null;
   return h(
     "a",
     { href: live.page === "run" ? "/ui#runs" : "/ui#endpoints" },

@@ -1,10 +1,16 @@
 import type { Control } from "../control.ts";
+import { isServing } from "../endpoints/transitions.ts";
 import { isTerminalEval } from "../evals/transitions.ts";
 import { EVALS, getOwnEval, streamOf, upToDate, type EvalDocument } from "../evals/records.ts";
 import type { EvalRow } from "../../sdk/schema/eval-row.ts";
+import { listRuns } from "../runs/list.ts";
+import { getRunSpec } from "../runs/records.ts";
 import { documentResponse } from "./document.ts";
+import { hasRows } from "./new-eval.ts";
 import { evalPath, evalsView } from "./views/evals-view.ts";
 import { evalView } from "./views/eval-view.ts";
+import { countText } from "./views/format.ts";
+import { newEvalView, type EvalSource } from "./views/new-eval-view.ts";
 
 const SHOWN = 50;
 /** How often a page of something that goes on looks again. */
@@ -24,6 +30,43 @@ export async function evalsPage(control: Control, after: string | undefined): Pr
     body: evalsView({ evals, nowMs: control.clock.now(), next }),
     ...(isLive && { refreshSeconds: REFRESH_SECONDS }),
   });
+}
+
+/** The form for a new one, with the newest runs and evals to take rows and rewards from. */
+export async function newEvalPage(control: Control, from: string | undefined): Promise<Response> {
+  const [evals, runs] = await Promise.all([
+    control.store.query<EvalDocument>(EVALS, { limit: SHOWN, reverse: true }),
+    listRuns(control, { limit: SHOWN }),
+  ]);
+  const specs = await Promise.all(
+    runs.items.map(async (run) => ({ run, spec: await getRunSpec(control, run.id) })),
+  );
+  const ofRuns = specs
+    .filter(({ spec }) => hasRows(spec))
+    .map(({ run, spec: { dataset, evalDataset = dataset } }) => sourceOf(run, "run", evalDataset.rows));
+  const ofEvals = evals.items.map(({ value: { record } }) =>
+    sourceOf(record, "eval", record.spec.dataset.rows),
+  );
+  await control.routes.load();
+  const serving = control.routes.all().filter((each) => isServing(each) && !each.implicit);
+  const trained = runs.items.filter(({ step }) => step > 0);
+  return documentResponse({
+    title: "New eval: Spotter",
+    body: newEvalView({
+      sources: [...ofEvals, ...ofRuns],
+      endpoints: [...serving.map(({ name }) => name), ...trained.map(({ id }) => id)],
+      from,
+    }),
+    live: { page: "new-eval" },
+  });
+}
+
+function sourceOf(
+  { id, name }: { id: string; name?: string | undefined },
+  what: string,
+  rows: number,
+): EvalSource {
+  return { id, label: `${what} ${name === undefined ? id : `${name} (${id})`}, ${countText(rows, "row")}` };
 }
 
 /** An eval with some of its rows, in the order they ended. */

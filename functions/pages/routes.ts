@@ -99,6 +99,15 @@ function documentRoutes(control: Control): Route[] {
     }),
     route({
       method: "get",
+      path: "/ui/evals/new",
+      access: "page",
+      summary: "Page: the form that launches an eval",
+      query: z.object({ from: z.optional(z.string()) }),
+      response: "html",
+      handle: async ({ query }) => (await import("./eval-pages.ts")).newEvalPage(control, query.from),
+    }),
+    route({
+      method: "get",
       path: "/ui/evals/:id",
       access: "page",
       summary: "Page: one eval, with its rows",

@@ -77,7 +77,7 @@ export const FUNCTIONS = {
     grants: ["store", "blobs", "read-secrets", "read-containers", "isolates", "wake-reconciler"],
     wakes: ["reconciler"],
     needs: ["bucket", "containers", "isolates"],
-    paths: ["/evals*"],
+    paths: ["/evals*", "/ui/api/evals"],
   },
   events: {
     asked: "http",

@@ -6,8 +6,9 @@ export async function getJson<T>(path: string): Promise<T> {
 }
 
 /** Posts to one of the pages' own routes; the browser adds the cookie and says where the request comes from. */
-export async function post<T>(path: string): Promise<T> {
-  return read<T>(await fetch(path, { method: "POST" }));
+export async function post<T>(path: string, body?: unknown): Promise<T> {
+  const json = { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  return read<T>(await fetch(path, { method: "POST", ...(body !== undefined && json) }));
 }
 
 /** What an error body says, whichever of the two shapes it has. */

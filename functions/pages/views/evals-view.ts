@@ -1,4 +1,5 @@
 import type { EvalRecord, Interval } from "../../../sdk/schema/eval.ts";
+import type { PassAt } from "../../../sdk/schema/pass-at.ts";
 import { numberText } from "./format.ts";
 import { h, type View } from "./h.ts";
 import { agoView, emptyView, section, stateView } from "./parts.ts";
@@ -19,6 +20,7 @@ export function evalsView({ evals, nowMs, next }: EvalsProps): View {
     section(
       "evals",
       "Evals",
+      h("p", { class: "act" }, h("a", { href: "/ui/evals/new" }, "New eval")),
       evals.length === 0
         ? emptyView("No eval yet. Evaluate the project of a folder:", "npx spotter eval -d my-project")
         : h("div", null, evalTable(evals, nowMs), nextView(next), repeatView(evals[0]?.id ?? "")),
@@ -51,14 +53,18 @@ function evalRow(record: EvalRecord, nowMs: number): View {
     h("td", { class: "wide mute" }, spec.endpoint),
     h("td", { class: "number wide" }, `${done}/${total}`),
     h("td", { class: "number" }, score === undefined ? "" : numberText(score.mean)),
-    h("td", { class: "number wide" }, passText(passes)),
+    h("td", { class: "number wide" }, passText(passes, spec.passAt)),
     h("td", { class: "wide mute" }, agoView(record.createdAtMs, nowMs)),
   );
 }
 
-function passText(passes: Record<string, Interval>): string {
+/** As `--pass` is written: `1@0: 25.0 %` is at temperature 0. */
+function passText(passes: Record<string, Interval>, asked: readonly PassAt[]): string {
   return Object.entries(passes)
-    .map(([k, { mean }]) => `${k}: ${(100 * mean).toFixed(1)} %`)
+    .map(([k, { mean }]) => {
+      const temperature = asked.find((each) => each.k === Number(k))?.temperature;
+      return `${k}${temperature === undefined ? "" : `@${temperature}`}: ${(100 * mean).toFixed(1)} %`;
+    })
     .join(", ");
 }
 
