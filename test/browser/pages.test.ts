@@ -165,14 +165,27 @@ describe.skipIf(chromium === undefined)("the pages in a browser", () => {
     expect(await page.getByRole("button", { name: "Pause" }).count()).toBe(0);
   });
 
+  it("launch an eval from its form, and lead to it", async () => {
+    await page.goto(`${url}/ui/evals`);
+    await page.getByRole("link", { name: "New eval" }).click();
+    await page.getByLabel("Rows and rewards of").selectOption({ label: `run haiku (${gym.run.id}), 3 rows` });
+    await page.getByLabel("Who answers").fill("base");
+    await page.getByLabel("Name").fill("poems <today>");
+    await page.getByLabel("4", { exact: true }).check();
+    await page.getByRole("button", { name: "Launch" }).click();
+    await page.getByRole("heading", { name: "poems <today>" }).waitFor();
+    await page.getByText("0/12 answers").waitFor();
+  });
+
   it.each(["light", "dark"] as const)("are usable by everyone, and fit 390 px (%s)", async (colorScheme) => {
     await page.emulateMedia({ colorScheme });
-    for (const path of ["/ui", `/ui/runs/${gym.run.id}`, "/ui/endpoints/base"]) {
+    for (const path of ["/ui", `/ui/runs/${gym.run.id}`, "/ui/endpoints/base", "/ui/evals/new"]) {
       await page.setViewportSize({ width: 390, height: 844 });
       await page.goto(url + path);
-      await page.getByText("Live", { exact: true }).waitFor();
+      const isForm = path === "/ui/evals/new";
+      if (!isForm) await page.getByText("Live", { exact: true }).waitFor();
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
-      if (path !== "/ui") await page.locator("summary").first().click();
+      if (path !== "/ui" && !isForm) await page.locator("summary").first().click();
       // One rollout is like another; looking at all of them takes most of the test's time.
       const axe = new AxeBuilder({ page }).exclude(".rollout:nth-child(n+3)");
       axe.options({ resultTypes: ["violations"] });
