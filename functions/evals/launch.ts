@@ -1,6 +1,6 @@
 import type { Endpoint } from "../../sdk/schema/endpoint.ts";
 import { type EvalRecord } from "../../sdk/schema/eval.ts";
-import { totalAnswers, type LaunchEval } from "../../sdk/schema/launch-eval.ts";
+import type { LaunchEval } from "../../sdk/schema/launch-eval.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
 import { checkDataset } from "../datasets/datasets.ts";
@@ -17,6 +17,7 @@ import {
   evalStream,
   findEval,
   getOwnEval,
+  newRecord,
   type EvalDocument,
 } from "./records.ts";
 import { isTerminalEval } from "./transitions.ts";
@@ -52,21 +53,7 @@ async function accept(control: Control, id: string, given: LaunchEval): Promise<
   }
   await checkDataset(control, spec.dataset, "dataset");
   await checkUserCode(control, spec);
-  const record: EvalRecord = {
-    v: 1,
-    id,
-    ...(spec.name !== undefined && { name: spec.name }),
-    spec,
-    state: "queued",
-    attempt: 0,
-    done: 0,
-    total: totalAnswers(spec),
-    missing: 0,
-    failed: 0,
-    scores: {},
-    passes: {},
-    createdAtMs: control.clock.now(),
-  };
+  const record = newRecord(id, spec.name, spec, control.clock.now());
   const { adapter } = resolved;
   const document: EvalDocument = {
     v: 1,

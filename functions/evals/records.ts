@@ -1,6 +1,7 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import * as z from "zod/mini";
 import { evalRollout, type EvalRecord } from "../../sdk/schema/eval.ts";
+import { totalAnswers } from "../../sdk/schema/launch-eval.ts";
 import type { EvalRow } from "../../sdk/schema/eval-row.ts";
 import { answersPerRow } from "../../sdk/schema/pass-at.ts";
 import type { Control } from "../control.ts";
@@ -49,6 +50,30 @@ export function evalStream(id: string): string {
 
 export function streamOf({ record: { id, attempt }, stream }: EvalDocument): string {
   return stream ?? `eval/${id}/a${attempt}`;
+}
+
+/** An eval as it begins. */
+export function newRecord(
+  id: string,
+  name: string | undefined,
+  spec: EvalRecord["spec"],
+  createdAtMs: number,
+): EvalRecord {
+  return {
+    v: 1,
+    id,
+    ...(name !== undefined && { name }),
+    spec,
+    state: "queued",
+    attempt: 0,
+    done: 0,
+    total: totalAnswers(spec),
+    missing: 0,
+    failed: 0,
+    scores: {},
+    passes: {},
+    createdAtMs,
+  };
 }
 
 export async function findEval(control: Control, id: string): Promise<EvalDocument | undefined> {

@@ -1,6 +1,6 @@
 import { SpotterError, type Failure } from "../../sdk/schema/errors.ts";
 import { type EvalRecord } from "../../sdk/schema/eval.ts";
-import { totalAnswers, type LaunchEval } from "../../sdk/schema/launch-eval.ts";
+import type { LaunchEval } from "../../sdk/schema/launch-eval.ts";
 import { changedPasses } from "../../sdk/schema/pass-at.ts";
 import { labelOf, type RunEval } from "../../sdk/schema/run-eval.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
@@ -14,6 +14,7 @@ import {
   evalKey,
   evalStream,
   findEval,
+  newRecord,
   runEvalId,
   runEvalPartition,
   type EvalDocument,
@@ -91,21 +92,7 @@ function recordOf(id: string, source: LaunchEval, setup: RunEval, createdAtMs: n
     passAt,
     samplesPerRow: Math.max(source.samplesPerRow, ...passAt.map(({ k }) => k)),
   };
-  return {
-    v: 1,
-    id,
-    name: labelOf(setup),
-    spec,
-    state: "queued",
-    attempt: 0,
-    done: 0,
-    total: totalAnswers(spec),
-    missing: 0,
-    failed: 0,
-    scores: {},
-    passes: {},
-    createdAtMs,
-  };
+  return newRecord(id, labelOf(setup), spec, createdAtMs);
 }
 
 /**

@@ -1,28 +1,10 @@
-import { commands, jsonLines, quoted, type Template, user } from "./template.ts";
+import { commands, jsonLines, smallTraining, type Template, user } from "./template.ts";
 
-const config = (title: string) => `project_name: ${quoted(title)}
-dataset_type: rl
-
-data:
-  train_file: train.jsonl
-  batch_size: 4
-  group_size: 4
-
-model:
-  path: spotter/nano # to see it run; Qwen/Qwen3-8B to see it learn
-  qlora_rank: 32
-
-rollout:
-  max_turns: 3 # a move is a turn; the longest game here takes three
+const ROLLOUT = `  max_turns: 3 # a move is a turn; the longest game here takes three
   max_context_window: 1024
   termination_policy: last_tool # whoever stops moving has given up
   reasoning_mode: disabled
-  tool_timeout: 10
-
-trainer:
-  num_epochs: 3
-  learning_rate: 0.0001
-`;
+  tool_timeout: 10`;
 
 const TOOLS = `import { tool } from "spotter";
 
@@ -113,7 +95,7 @@ const PILES = [5, 6, 7, 9, 10, 11];
 export const game: Template = {
   description: "reinforcement learning: a game of several turns, won or lost at its end",
   files: (title) => ({
-    "config.yml": config(title),
+    "config.yml": smallTraining(title, ROLLOUT),
     "train.jsonl": jsonLines(
       PILES.map((pile) => ({
         messages: [

@@ -1,25 +1,7 @@
-import { commands, jsonLines, quoted, type Template, user } from "./template.ts";
+import { commands, jsonLines, smallTraining, type Template, user } from "./template.ts";
 
-const config = (title: string) => `project_name: ${quoted(title)}
-dataset_type: rl
-
-data:
-  train_file: train.jsonl
-  batch_size: 4
-  group_size: 4
-
-model:
-  path: spotter/nano # to see it run; Qwen/Qwen3-8B to see it learn
-  qlora_rank: 32
-
-rollout:
-  max_context_window: 512
-  reward_timeout: 60
-
-trainer:
-  num_epochs: 3
-  learning_rate: 0.0001
-`;
+const ROLLOUT = `  max_context_window: 512
+  reward_timeout: 60`;
 
 const REWARDS = `import { reward } from "spotter";
 
@@ -75,7 +57,7 @@ const QUESTIONS = [
 export const judge: Template = {
   description: "reinforcement learning: explanations that another model judges",
   files: (title) => ({
-    "config.yml": config(title),
+    "config.yml": smallTraining(title, ROLLOUT),
     "train.jsonl": jsonLines(
       QUESTIONS.map((question) => ({
         messages: [user(`Explain it to a child, in three sentences at most: ${question}`)],

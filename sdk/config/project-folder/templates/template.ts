@@ -20,6 +20,29 @@ export function quoted(title: string): string {
   return JSON.stringify(title);
 }
 
+/** A small reinforcement learning that runs on any machine: what of it differs is how a conversation goes. */
+export function smallTraining(title: string, rollout: string): string {
+  return `project_name: ${quoted(title)}
+dataset_type: rl
+
+data:
+  train_file: train.jsonl
+  batch_size: 4
+  group_size: 4
+
+model:
+  path: spotter/nano # to see it run; Qwen/Qwen3-8B to see it learn
+  qlora_rank: 32
+
+rollout:
+${rollout}
+
+trainer:
+  num_epochs: 3
+  learning_rate: 0.0001
+`;
+}
+
 /** What every README ends with. */
 export function commands(extra = ""): string {
   return `\`\`\`

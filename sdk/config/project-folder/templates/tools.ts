@@ -1,28 +1,10 @@
-import { commands, jsonLines, quoted, type Template, user } from "./template.ts";
+import { commands, jsonLines, smallTraining, type Template, user } from "./template.ts";
 
-const config = (title: string) => `project_name: ${quoted(title)}
-dataset_type: rl
-
-data:
-  train_file: train.jsonl
-  batch_size: 4
-  group_size: 4
-
-model:
-  path: spotter/nano # to see it run; Qwen/Qwen3-8B to see it learn
-  qlora_rank: 32
-
-rollout:
-  max_turns: 3 # an answer that calls a tool is one turn, the next answer another
+const ROLLOUT = `  max_turns: 3 # an answer that calls a tool is one turn, the next answer another
   max_context_window: 512
   termination_policy: last_tool
   reasoning_mode: disabled
-  tool_timeout: 10
-
-trainer:
-  num_epochs: 3
-  learning_rate: 0.0001
-`;
+  tool_timeout: 10`;
 
 const TOOLS = `import { tool } from "spotter";
 
@@ -91,7 +73,7 @@ function questions(): object[] {
 export const tools: Template = {
   description: "reinforcement learning: questions that need tools, over several turns",
   files: (title) => ({
-    "config.yml": config(title),
+    "config.yml": smallTraining(title, ROLLOUT),
     "train.jsonl": jsonLines(questions()),
     "rewards.ts": REWARDS,
     "tools.ts": TOOLS,
