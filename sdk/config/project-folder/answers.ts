@@ -14,8 +14,15 @@ export function answersOf(messages: unknown): Answer[] {
   );
 }
 
-/** Whether an answer is a text and nothing else, to something: no call of a tool, no parts, not the first word. */
-export function isText({ index, message }: Answer): boolean {
-  const { content, tool_calls: calls } = message;
-  return index > 0 && typeof content === "string" && (!Array.isArray(calls) || calls.length === 0);
+/** Whether an answer is to something, and a text, or calls of tools, or both: not the first word, no parts. */
+export function isLearnt(answer: Answer): boolean {
+  const { content } = answer.message;
+  return (
+    answer.index > 0 && (typeof content === "string" || ((content ?? null) === null && callsTools(answer)))
+  );
+}
+
+/** Whether an answer calls tools. */
+export function callsTools({ message: { tool_calls: calls } }: Answer): boolean {
+  return Array.isArray(calls) && calls.length > 0;
 }

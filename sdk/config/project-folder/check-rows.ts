@@ -5,7 +5,7 @@ import { type LineSink, MAX_LINE_BYTES, scanLines } from "./line-scan.ts";
 import { rowChecks } from "./row-checks.ts";
 import type { RowContext } from "./row-context.ts";
 import { inexactNumber, rowJson } from "./row-json.ts";
-import { answersOf, isText } from "./answers.ts";
+import { answersOf, callsTools, isLearnt } from "./answers.ts";
 import { faultOf } from "./read-text.ts";
 import { RowPositions } from "./row-positions.ts";
 
@@ -18,7 +18,9 @@ export interface CheckedRows {
   hasDocker: boolean;
   /** Of dataset_type sft: the assistant's messages, each of which is learnt. */
   answers: number;
-  /** The first line with an answer that is no text alone. */
+  /** Of dataset_type sft: whether any of them calls tools. */
+  hasCalls: boolean;
+  /** The first line with an answer that cannot be learnt. */
   otherAnswers: number | undefined;
   findings: Finding[];
 }
@@ -34,7 +36,15 @@ export interface CheckRowsParams {
 /** Checks every row of train.jsonl, in bounded memory: places are sought only in rows with findings. */
 export async function checkRows(params: CheckRowsParams): Promise<CheckedRows> {
   const { path, file, context } = params;
-  const none = { rows: 0, bytes: 0, hasImages: false, hasDocker: false, answers: 0, otherAnswers: undefined };
+  const none = {
+    rows: 0,
+    bytes: 0,
+    hasImages: false,
+    hasDocker: false,
+    answers: 0,
+    hasCalls: false,
+    otherAnswers: undefined,
+  };
   if (!existsSync(path)) {
     const hint = "Create it with a row a line, or name another file in data.train_file.";
     return { ...none, findings: [aboutFile(file, "rows_missing", "there is no such file", hint)] };
@@ -54,11 +64,11 @@ export async function checkRows(params: CheckRowsParams): Promise<CheckedRows> {
       findings: [aboutFile(file, "rows_missing", faultOf(error), "Check its rights and its disk.")],
     };
   }
-  const { rows, hasImages, hasDocker, answers, otherAnswers } = checker;
+  const { rows, hasImages, hasDocker, answers, hasCalls, otherAnswers } = checker;
   const findings = checker.collector.findings();
   if (rows === 0 && findings.every(({ severity }) => severity !== "error"))
     findings.push(aboutFile(file, "rows_missing", "has no rows", 'Write {"messages": [...]}, a row a line.'));
-  return { rows, bytes, hasImages, hasDocker, answers, otherAnswers, findings };
+  return { rows, bytes, hasImages, hasDocker, answers, hasCalls, otherAnswers, findings };
 }
 
 class RowChecker implements LineSink {
@@ -67,6 +77,7 @@ class RowChecker implements LineSink {
   hasImages = false;
   hasDocker = false;
   answers = 0;
+  hasCalls = false;
   otherAnswers: number | undefined;
   readonly #file: string;
   readonly #context: RowContext;
@@ -100,7 +111,8 @@ class RowChecker implements LineSink {
   #countAnswers(messages: unknown, number: number): void {
     const answers = answersOf(messages);
     this.answers += answers.length;
-    if (!answers.every(isText)) this.otherAnswers ??= number;
+    this.hasCalls ||= answers.some(callsTools);
+    if (!answers.every(isLearnt)) this.otherAnswers ??= number;
   }
 
   fault(kind: "byte_order_mark" | "not_utf8" | "too_long", number: number): void {

@@ -71,8 +71,8 @@ const LIMITS: readonly Limit[] = [
     applies: ({ dataset_type: kind }, { rows }) => kind === "sft" && rows.otherAnswers !== undefined,
     path: ["data", "train_file"],
     message:
-      "rows have answers that are calls of tools or parts, or that nothing was said before; here texts are learnt",
-    hint: "Leave out the rows whose answers are more than a text.",
+      "rows have answers in parts, or that nothing was said before; here texts and calls of tools are learnt",
+    hint: "Write the content of answers as a text, after something of the user.",
   },
 ];
 
@@ -107,7 +107,7 @@ export function embeddedLimits(
 /** What is read and kept, and changes nothing here yet; and what is done in another way. */
 export function embeddedIgnores({ view, rows }: Project): Remark[] {
   const apart: Remark[] =
-    rows.answers > rows.rows && view.text("dataset_type") === "sft"
+    rows.answers > rows.rows && !rows.hasCalls && view.text("dataset_type") === "sft"
       ? [
           {
             code: "answers_apart",

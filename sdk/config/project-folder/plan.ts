@@ -212,7 +212,8 @@ function trainerEntries(
   const isSampled = SAMPLED.includes(config.dataset_type);
   const at = (key: string) => from(document, key);
   const steps = stepsOf(train, project.view);
-  const what = config.dataset_type === "sft" ? "answers" : "rows";
+  const isWhole = config.dataset_type === "sft" && project.rows.hasCalls;
+  const what = config.dataset_type === "sft" && !isWhole ? "answers" : "rows";
   const stepsSource = `${at("trainer.num_epochs")}: ${trainer.num_epochs} times ${train} ${what} in batches of ${data.batch_size}`;
   const evals = runEvalsOf(config);
   return [
@@ -221,6 +222,11 @@ function trainerEntries(
       : [
           { path: "algorithm.kind", value: "sft", source: at("dataset_type") },
           { path: "algorithm.batchSize", value: data.batch_size, source: at("data.batch_size") },
+          {
+            path: "algorithm.learnRoles",
+            value: isWhole ? ["assistant"] : undefined,
+            source: `${project.trainFile}: its answers call tools`,
+          },
         ]),
     { path: "trainer.steps", value: steps, source: stepsSource },
     { path: "trainer.learningRate", value: trainer.learning_rate, source: at("trainer.learning_rate") },

@@ -12,6 +12,8 @@ const NAME = /\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g;
 export interface ProjectRowsParams {
   path: string;
   kind: DatasetType;
+  /** Of sft: conversations are learnt as they stand, and not answer by answer. Default false. */
+  isWhole?: boolean;
   /** Rows to leave out at the beginning, and how many to take. Default: all. */
   skip?: number;
   take?: number;
@@ -43,7 +45,9 @@ export class ProjectDataset extends Dataset {
   }
 
   override async *checked(): AsyncIterable<DatasetRow> {
-    for await (const row of this.rows()) yield* examples(row, this.#params.kind);
+    const { kind, isWhole = false } = this.#params;
+    for await (const row of this.rows())
+      yield* isWhole ? [{ prompt: saidIn(row), row }] : examples(row, kind);
   }
 }
 
@@ -70,7 +74,8 @@ export function examples(row: Row, kind: DatasetType): DatasetRow[] {
 function saidIn(row: Row): DatasetRow["prompt"] {
   return (row.messages as DatasetRow["prompt"]).map((message) => ({
     ...message,
-    content: filled(message.content, row.variables),
+    // A message that only calls tools has none, in the form of some.
+    content: filled(message.content ?? "", row.variables),
   }));
 }
 

@@ -65,7 +65,9 @@ export async function readProject(
   const rows = await checkRows({ path, file: trainFile, context, signal: params.signal });
   const remarks = [
     ...codeRules(view, catalogue, tools),
-    ...(rows.rows > 0 && params.isTrained !== false ? sizeRules(rows.rows, rows.answers, view) : []),
+    ...(rows.rows > 0 && params.isTrained !== false
+      ? sizeRules(rows.rows, rows.hasCalls ? rows.rows : rows.answers, view)
+      : []),
   ];
   const all = [
     ...findings,

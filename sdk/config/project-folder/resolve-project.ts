@@ -69,10 +69,13 @@ export async function resolveProject(
   return { project: { ...project, config }, runs, findings: [...findings, ...ignored] };
 }
 
-/** Of conversations with several answers each is an example; which of them are held out is told by the rows. */
+/**
+ * Of conversations with several answers each is an example, but where tools are called: those are learnt whole. Which
+ * are held out is told by the rows.
+ */
 async function examplesIn({ folder, trainFile, rows, view }: Project): Promise<Examples> {
   const train = trainRows(rows.rows, view);
-  if (view.text("dataset_type") !== "sft" || rows.answers === rows.rows)
+  if (view.text("dataset_type") !== "sft" || rows.answers === rows.rows || rows.hasCalls)
     return { train, held: rows.rows - train };
   if (train === rows.rows) return { train: rows.answers, held: 0 };
   const { examplesOf } = await import("./project-dataset.ts");

@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import type { GrpoParams } from "../../grpo-params.ts";
 import { recipes } from "../../recipe.ts";
+import type { LearnRole } from "../../schema/sft-algorithm.ts";
 import type { TeacherParams } from "../../teacher.ts";
 import type { RunEvalParams, TrainConfigParams } from "../../train-config.ts";
 import type { ProjectConfig } from "./config-schema.ts";
@@ -20,7 +21,7 @@ interface PlanSpec {
   model: { name: string };
   adapter: { kind: "lora"; rank: number; alpha: number };
   rollout: Record<string, unknown>;
-  algorithm: { kind: string; batchSize: number } & PolicyParams;
+  algorithm: { kind: string; batchSize: number; learnRoles?: LearnRole[] } & PolicyParams;
   trainer: { steps: number; learningRate: number; saveEvery?: number; microBatchSize?: number };
   teacher?: { model?: { name: string }; checkpoint?: string; endpoint?: string; agentic: boolean };
   rewards?: { files: string[]; timeoutMs: number };
@@ -41,14 +42,14 @@ export function trainParams(
   const { folder, config, rows } = project;
   const path = resolve(folder, project.trainFile);
   const take = trainRows(rows.rows, project.view);
-  const kind = config.dataset_type;
+  const source = { path, kind: config.dataset_type, isWhole: spec.algorithm.learnRoles !== undefined };
   const [rewards] = spec.rewards?.files ?? [];
   const [tools] = spec.tools?.files ?? [];
   return {
     model: modelIn(folder, spec.model.name),
-    dataset: new ProjectDataset({ path, kind, take }),
+    dataset: new ProjectDataset({ ...source, take }),
     ...(take < rows.rows && {
-      evalDataset: new ProjectDataset({ path, kind, skip: take }),
+      evalDataset: new ProjectDataset({ ...source, skip: take }),
       allowOverlap: true,
     }),
     recipe: recipeOf(spec),
@@ -81,7 +82,8 @@ function recipeOf(spec: PlanSpec): TrainConfigParams["recipe"] {
   const shared = spec.trainer;
   if (spec.algorithm.kind === "sft") {
     const evalEvery = spec.evalEvery === undefined ? {} : { evalEvery: spec.evalEvery };
-    return recipes.sft({ ...shared, ...evalEvery, batchSize: spec.algorithm.batchSize });
+    const { batchSize, learnRoles } = spec.algorithm;
+    return recipes.sft({ ...shared, ...evalEvery, batchSize, ...(learnRoles && { learnRoles }) });
   }
   const { kind, batchSize: _, loss, advantage, ...weights } = spec.algorithm;
   if (kind === "distill") return recipes.distill({ ...shared, ...spec.rollout, ...weights });

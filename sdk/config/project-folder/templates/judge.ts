@@ -76,7 +76,8 @@ spotter test --model mock   # tries all of it without any model: the mock judges
 \`\`\`
 
 A real judge needs a key, which the rewards are granted by name. It may as well be an endpoint of your own: store its
-address, http://127.0.0.1:7717/v1, as OPENAI_BASE_URL, and a key of \`spotter key create\`.
+address, http://127.0.0.1:7717/v1, as OPENAI_BASE_URL, and a key of \`spotter key create\`; a model with a small window
+also needs \`maxTokens\` in the question.
 
 \`\`\`
 spotter secret set OPENAI_API_KEY

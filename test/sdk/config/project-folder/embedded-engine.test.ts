@@ -61,13 +61,10 @@ const REFUSED: [string, Record<string, string | undefined>, string[]][] = [
     ["data.train_file"],
   ],
   [
-    "calls of tools to learn",
+    "answers in parts",
     {
       "config.yml": withSection("dataset_type: sft"),
-      "train.jsonl": TOLD.replace(
-        '"content": "4"',
-        '"content": "", "tool_calls": [{"id": "1", "function": {"name": "add", "arguments": "{}"}}]',
-      ).repeat(4),
+      "train.jsonl": TOLD.replace('"content": "4"', '"content": [{"type": "text", "text": "4"}]').repeat(4),
     },
     ["data.train_file"],
   ],

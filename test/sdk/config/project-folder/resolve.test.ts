@@ -206,45 +206,6 @@ describe("a project as a run", () => {
   });
 });
 
-describe("conversations with several answers", () => {
-  const twice = TOLD.replace(
-    "}]",
-    '}, {"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}]',
-  );
-
-  it("are learnt answer by answer, and that is said", async () => {
-    const files = { "config.yml": withSection("dataset_type: sft"), "train.jsonl": twice.repeat(6) };
-    const { project, runs, findings } = await resolveFiles(files, { model: "spotter/nano" });
-    expect(short(findings)).toEqual(["W answers_apart 2:21 data.batch_size"]);
-    expect(runs[0]?.limits).toEqual([]);
-    expect(runs[0]?.plan.spec).toMatchObject({ dataset: { rows: 12 }, trainer: { steps: 30 } });
-    expect(runs[0]?.plan.provenance["trainer.steps"]).toBe(
-      "config.yml:4: 10 times 12 answers in batches of 4",
-    );
-    if (!project || !runs[0]) throw new Error("It did not resolve.");
-    expect((await nativeSpec(project, runs[0], {})).dataset.rows).toBe(12);
-  });
-
-  it("are held out whole", async () => {
-    const config = withSection("dataset_type: sft").replace(
-      "batch_size: 4",
-      "batch_size: 2, val_split: 0.25",
-    );
-    const { project, runs } = await resolveFiles({
-      "config.yml": config,
-      "train.jsonl": `${TOLD.repeat(6)}${twice.repeat(2)}`,
-    });
-    expect(runs[0]?.plan.spec).toMatchObject({
-      dataset: { rows: 6 },
-      evalDataset: { rows: 4 },
-      trainer: { steps: 30 },
-    });
-    if (!project || !runs[0]) throw new Error("It did not resolve.");
-    const { dataset, evalDataset, trainer } = await nativeSpec(project, runs[0], {});
-    expect([dataset.rows, evalDataset?.rows, trainer.steps]).toEqual([6, 4, 30]);
-  });
-});
-
 describe("values of the command line", () => {
   it.each([
     ["data.batch_size=four", "wrong_type null:null data.batch_size"],
