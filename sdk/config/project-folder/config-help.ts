@@ -19,7 +19,8 @@ export const CONFIG_HELP: Readonly<Record<string, string>> = {
   "model.qlora_alpha": "Default: twice the rank.",
   "model.name": "What the last checkpoint is called.",
   "model.description": "For people.",
-  teacher: "Of a distillation only: grades every token that the student writes.",
+  teacher:
+    "Of a distillation only: grades every token that the student writes. To give the reasoning of a large model to a smaller one, or to have a cheaper one that comes near it; the student learns from its own mistakes, as it does not from answers already written.",
   "teacher.path": "A larger model of the student's family: both must have one tokenizer.",
   "teacher.agentic": "Let the student call tools, over several turns.",
   algorithm: "How answers are learnt from. ppo with grpo works well for most tasks.",

@@ -5,6 +5,13 @@ import { configJsonSchema } from "../../../../sdk/config/project-folder/json-sch
 import { allPaths, schemaNode } from "../../../../sdk/config/project-folder/schema-node.ts";
 
 describe("the JSON Schema of config.yml", () => {
+  it("says when to distil (A58)", () => {
+    const { properties } = configJsonSchema();
+    const text = `${String(properties?.["teacher"]?.description)}`;
+    for (const reason of ["reasoning of a large model", "cheaper", "its own mistakes"])
+      expect(text).toContain(reason);
+  });
+
   it("comes from the schema that checks, with every key explained", () => {
     const paths = allPaths(schemaNode(projectConfig)).map((path) => path.join("."));
     expect(Object.keys(CONFIG_HELP).sort()).toEqual([...new Set(paths)].sort());
