@@ -3,7 +3,7 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { EvalRecord } from "../../sdk/schema/eval.ts";
 import type { EvalRow } from "../../sdk/schema/eval-row.ts";
 import type { Compared, EvalComparison } from "../../sdk/schema/eval-comparison.ts";
-import { sampleGroups } from "../../sdk/schema/pass-at.ts";
+import { type PassAt, sampleGroups } from "../../sdk/schema/pass-at.ts";
 import type { Control } from "../control.ts";
 import { getOwnEval, readEvalRows } from "./records.ts";
 import { isIn, passValues, totalsByRow } from "./scores.ts";
@@ -136,10 +136,21 @@ function notesOn({ spec: a, ...first }: EvalRecord, { spec: b, ...second }: Eval
       : [
           `An answer is right from ${a.passThreshold} on in the first, from ${b.passThreshold} on in the second.`,
         ]),
+    ...temperatureNotes(a, b),
     ...(JSON.stringify(a.chatOptions) === JSON.stringify(b.chatOptions)
       ? []
       : ["They were asked with different chat options."]),
   ];
+}
+
+/** A k that both measure, each at a temperature of its own. */
+function temperatureNotes(a: EvalRecord["spec"], b: EvalRecord["spec"]): string[] {
+  const own = ({ temperature }: PassAt) => (temperature === undefined ? "its own" : String(temperature));
+  return a.passAt.flatMap((first) => {
+    const second = b.passAt.find(({ k }) => k === first.k);
+    if (second === undefined || first.temperature === second.temperature) return [];
+    return [`pass@${first.k} is at temperature ${own(first)} in the first, ${own(second)} in the second.`];
+  });
 }
 
 function otherRows(a: Side, b: Side): SpotterError {

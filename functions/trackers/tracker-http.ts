@@ -52,7 +52,8 @@ export async function askTracker(http: TrackerHttp, request: TrackerRequest): Pr
   }
 }
 
-function shown(text: string): string {
+/** As much of what a tracker says as a message holds, in one line. */
+export function shown(text: string): string {
   const line = text.replace(/[\s\p{Cc}]+/gu, " ").trim();
   return line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line;
 }

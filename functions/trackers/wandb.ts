@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { WANDB_URL, type Tracker } from "../../sdk/schema/tracker.ts";
-import { askTracker, type TrackerHttp } from "./tracker-http.ts";
+import { askTracker, shown, type TrackerHttp } from "./tracker-http.ts";
 import { settingsOf, TrackerRefusal, type TrackerSink } from "./tracker-sink.ts";
 
 /** Lines of one call: some hundred kilobytes. */
@@ -19,6 +19,9 @@ const UPSERT = `mutation UpsertBucket(
   }
 }`;
 
+/** A part of an address, and of what people are shown. */
+const wandbPart = z.string().check(z.regex(/^[^\p{C}\s/?#%<>"]{1,200}$/u));
+
 const upsertReply = z.object({
   errors: z.optional(z.array(z.looseObject({ message: z.string() }))),
   data: z.nullish(
@@ -26,8 +29,8 @@ const upsertReply = z.object({
       upsertBucket: z.nullish(
         z.object({
           bucket: z.object({
-            name: z.string(),
-            project: z.object({ name: z.string(), entity: z.object({ name: z.string() }) }),
+            name: wandbPart,
+            project: z.object({ name: wandbPart, entity: z.object({ name: wandbPart }) }),
           }),
         }),
       ),
@@ -78,7 +81,10 @@ export function wandbSink(
       const bucket = answer.data?.data?.upsertBucket?.bucket;
       if (bucket === undefined) {
         const why = answer.data?.errors?.map(({ message }) => message).join("; ");
-        throw new TrackerRefusal(why ? `refused: ${why}` : "answered as W&B does not", why ? 400 : undefined);
+        throw new TrackerRefusal(
+          why ? `refused: ${shown(why)}` : "answered as W&B does not",
+          why ? 400 : undefined,
+        );
       }
       const { name: project, entity } = bucket.project;
       const pages = base === WANDB_URL ? "https://wandb.ai" : base;

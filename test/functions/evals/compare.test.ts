@@ -108,6 +108,15 @@ describe("two evals on the same rows", () => {
     ]);
   });
 
+  it("say of a pass@k that both measure at which temperature each does", () => {
+    const first = side("a", [[1, 1]], { passAt: [{ k: 1, temperature: 0 }, { k: 2 }] });
+    const second = side("b", [[1, 1]], { passAt: [{ k: 1 }, { k: 2 }, { k: 4, temperature: 1 }] });
+    expect(comparison(first, second).notes).toEqual([
+      "pass@1 is at temperature 0 in the first, its own in the second.",
+    ]);
+    expect(comparison(first, first).notes).toEqual([]);
+  });
+
   it("are refused where the rows are others, or none was judged by both", () => {
     const dataset = { sha256: "1".repeat(64), rows: 1 };
     expect(() => comparison(side("a", [[1]]), side("b", [[1]], { dataset }))).toThrow(
