@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { makeFolder } from "./schema/make-folder.ts";
+import { makeFolder } from "./schema/files/make-folder.ts";
 import type { CheckpointFile } from "./schema/checkpoint.ts";
 import { SpotterError } from "./schema/errors.ts";
 

@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { makeFolder } from "../../sdk/schema/make-folder.ts";
-import { isWithin } from "../../sdk/schema/is-within.ts";
+import { makeFolder } from "../../sdk/schema/files/make-folder.ts";
+import { isWithin } from "../../sdk/schema/files/is-within.ts";
 import type { EventFiles } from "../ports/event-files.ts";
 
 /** On this disk, beside the state folder `home`. What `write` has resolved for is there after a power cut, too. */

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { makeFolder } from "../../sdk/schema/make-folder.ts";
+import { makeFolder } from "../../sdk/schema/files/make-folder.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import { atomicWrite } from "./atomic-write.ts";
 import { diskError } from "./disk-error.ts";

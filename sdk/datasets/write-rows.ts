@@ -4,7 +4,7 @@ import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { makeFolder } from "../schema/make-folder.ts";
+import { makeFolder } from "../schema/files/make-folder.ts";
 import { SpotterError } from "../schema/errors.ts";
 import type { Row } from "../dataset-rows.ts";
 import { formatOf } from "./file-format.ts";

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { Client } from "../client.ts";
 import { downloadFile } from "../download.ts";
 import { isAlive } from "../local/is-alive.ts";
-import { makeFolder } from "../schema/make-folder.ts";
+import { makeFolder } from "../schema/files/make-folder.ts";
 import type { Checkpoint, CheckpointFile } from "../schema/checkpoint.ts";
 import { SpotterError } from "../schema/errors.ts";
 import type { Exported, ExportFormat, ExportType } from "../schema/export.ts";

@@ -1,6 +1,6 @@
 import { spotterHome } from "../local/home.ts";
 import { SpotterError } from "../schema/errors.ts";
-import { isWithin } from "../schema/is-within.ts";
+import { isWithin } from "../schema/files/is-within.ts";
 
 /**
  * Refuses a place in Spotter's own folder, where files are removed and replaced without asking.

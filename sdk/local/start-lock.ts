@@ -1,7 +1,7 @@
 import { open, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isAlive } from "./is-alive.ts";
-import { makeFolder } from "../schema/make-folder.ts";
+import { makeFolder } from "../schema/files/make-folder.ts";
 import { folderInstead, unusableState } from "./unusable-state.ts";
 
 /** A start takes ten seconds at most; a lock older than this is a leftover. */

@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { makeFolder } from "../schema/make-folder.ts";
+import { makeFolder } from "../schema/files/make-folder.ts";
 
 /**
  * Notes that the daemon of this process id is stopped on purpose. Written before it is asked to end: a script

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { makeFolder } from "../../schema/make-folder.ts";
+import { makeFolder } from "../../schema/files/make-folder.ts";
 import { SpotterError } from "../../schema/errors.ts";
 import { nearestName } from "../../schema/nearest-name.ts";
 import { displayable } from "./plan.ts";

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder } from "../../../schema/make-folder.ts";
+import { makeFolder } from "../../../schema/files/make-folder.ts";
 import { SpotterError } from "../../../schema/errors.ts";
 import type { Rollout } from "./play-project.ts";
 

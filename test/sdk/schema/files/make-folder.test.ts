@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { makeFolder } from "../../../sdk/schema/make-folder.ts";
+import { makeFolder } from "../../../../sdk/schema/files/make-folder.ts";
 
 it("makes what is missing, and says at once where nothing can be made", async () => {
   const root = mkdtempSync(join(tmpdir(), "spotter-folders-"));

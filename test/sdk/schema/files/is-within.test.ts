@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { isWithin } from "../../../sdk/schema/is-within.ts";
+import { isWithin } from "../../../../sdk/schema/files/is-within.ts";
 
 it("follows links, also those above what is not there yet", async () => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "spotter-within-")));
