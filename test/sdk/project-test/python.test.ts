@@ -76,6 +76,32 @@ describe.skipIf(!hasPython)("spotter test --allow-python", { timeout: 30_000 }, 
     expect(code).toBe(1);
   });
 
+  it("has llm_judge answered by the mock where no model plays, and by nobody else", async () => {
+    const judged = `from rnow.core import RewardArgs, get_response, llm_judge, reward
+
+@reward
+async def exact(args: RewardArgs, messages: list) -> float:
+    return await llm_judge(f"Good? {args.metadata['n']}: {get_response(messages)}", secrets=args.secrets)
+`;
+    const row = (n: number) =>
+      `{"messages":[{"role":"user","content":"?"}],"rewards":["exact"],"metadata":{"n":${n}}}\n`;
+    const files = {
+      "rewards.py": judged,
+      "config.yml": FILES["config.yml"],
+      "train.jsonl": [1, 2, 3, 4, 5, 6, 7, 8].map(row).join(""),
+    };
+    const { url } = await fakeGym();
+    const folder = projectFolder(files);
+    const words = ["test", "-d", folder, "--all", "--model", "mock", "--allow-python"];
+    const { code, out } = await runCli([...words, "--json"], { url });
+    const { judge, rollouts } = JSON.parse(out) as {
+      judge: object;
+      rollouts: { rewards: { exact: number } }[];
+    };
+    expect([code, judge]).toEqual([0, { model: "mock", asked: 8 }]);
+    expect(new Set(rollouts.map(({ rewards }) => rewards.exact))).toEqual(new Set([0, 1]));
+  });
+
   it("says what is wrong before a row is played", async () => {
     const { url } = await fakeGym();
     const words = ["--model", "mock", "--allow-python"];

@@ -10,6 +10,7 @@ import type { ProjectConfig } from "../config-schema.ts";
 import { rolloutDefaults } from "../config-schema.ts";
 import type { Project } from "../project.ts";
 import type { PlayParams } from "./conversation.ts";
+import { openMockJudge } from "./mock-judge.ts";
 import { openPythonCode, type PythonCode, type PythonCodeParams } from "./python-code.ts";
 
 /** What a control plane takes at most is 8 MiB. */
@@ -27,7 +28,7 @@ export interface ProjectUserCode {
   tools: ToolDefinition[];
   /** One verdict a row, in their order. */
   judge: (rows: RewardRow[], signal: AbortSignal) => Promise<Verdict[]>;
-  /** How many questions rewards have had for models so far. Of rewards in Python nobody knows. */
+  /** How many questions rewards have had for models so far. Of rewards in Python only the mock knows. */
   asked: () => number;
   callTools: PlayParams["callTools"];
   /** Resolves when nothing of it runs any more. */
@@ -65,7 +66,7 @@ export async function openUserCode(
   const python = await openedPython(project, isSampled, limits, params);
   let asked = 0;
   return {
-    asked: () => asked,
+    asked: () => asked + (python?.asked() ?? 0),
     rewards: [...namesOf(rewards, "reward"), ...(python?.rewards ?? [])],
     tools: [
       ...(tools?.exports ?? []).filter(({ kind }) => kind === "tool").map(toolDefinition),
@@ -112,18 +113,31 @@ async function openedPython(
   isSampled: boolean,
   limits: { rewards: number; tools: number },
   params: OpenUserCodeParams,
-): Promise<PythonCode | undefined> {
+): Promise<(PythonCode & { asked: () => number }) | undefined> {
   const part = (word: "rewards" | "tools", isUsed: boolean) => {
     const file = isUsed ? pythonFile(project, word) : undefined;
     return file === undefined ? {} : { [word]: { file, timeoutMs: limits[word] } };
   };
   const code = { ...part("rewards", project.config.dataset_type === "rl"), ...part("tools", isSampled) };
   if (Object.keys(code).length === 0) return undefined;
-  return openPythonCode({
+  const mock = params.judge === "mock" ? await openMockJudge() : undefined;
+  const opened = await openPythonCode({
     ...params,
     folder: project.folder,
     code: parseWith(pythonHostSetup.shape.code, code, "The code"),
+    environment: { ...params.environment, ...(mock && { LLM_JUDGE_API_URL: mock.url }) },
+  }).catch(async (error: unknown) => {
+    await mock?.close();
+    throw error;
   });
+  return {
+    ...opened,
+    asked: () => mock?.asked() ?? 0,
+    async close() {
+      await opened.close();
+      await mock?.close();
+    },
+  };
 }
 
 function pythonFile(project: Project, word: "rewards" | "tools"): string | undefined {
