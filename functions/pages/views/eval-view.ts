@@ -41,6 +41,8 @@ export function evalView({ record, rows, next, nowMs }: EvalProps): View {
         h("code", null, id),
         ` · ${spec.endpoint} · ${countText(spec.dataset.rows, "row")} · created `,
         agoView(record.createdAtMs, nowMs),
+        " · ",
+        h("a", { href: `/ui/evals/new?from=${encodeURIComponent(id)}` }, "New eval with these rows"),
       ),
     ),
     failure === undefined ? null : failureView(failure),

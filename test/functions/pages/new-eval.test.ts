@@ -64,8 +64,8 @@ describe("the page of a new eval", () => {
     expect(await plane.json("GET", `/evals/${json.id}`)).toMatchObject({ id: json.id });
   });
 
-  it("takes all of another eval but what the form says", async () => {
-    const { plane, post } = await open();
+  it("takes all of another eval but what the form says, and is led to from its page", async () => {
+    const { plane, page, post } = await open();
     const { dataset, rewards } = await preparedSpec(plane);
     const first = {
       endpoint: "base",
@@ -80,6 +80,7 @@ describe("the page of a new eval", () => {
     const { json } = await post({ from: id, endpoint: "base", samplesPerRow: 3 });
     expect(json.spec).toMatchObject({ dataset, seed: 7, passAt: [], samplesPerRow: 3, passThreshold: 1 });
     expect(json.name).toBeUndefined();
+    expect(await page(`/ui/evals/${id}`)).toContain(`href="/ui/evals/new?from=${id}"`);
   });
 
   it("refuses what cannot be, with the key, and strangers", async () => {
