@@ -10,6 +10,7 @@ import { type CliContext, print, printJson } from "../context.ts";
 import { fillId } from "../fill-id.ts";
 import { modelWord } from "../model-word.ts";
 import { findingLines, verdictLine } from "../render/findings.ts";
+import { trackerLine } from "../render/run-facts.ts";
 import { Told } from "../told.ts";
 import { occupantOf } from "../render/waiting.ts";
 import { watchRun } from "../render/watch-run.ts";
@@ -173,6 +174,8 @@ async function launch(context: CliContext, resolved: ResolvedProject, options: O
       if (!options.json)
         print(context, `${each.id} trains ${run.model}: ${context.command(`run watch ${each.id}`)}`);
       if (!options.json && each.estimate) print(context, estimateText(each.estimate));
+      for (const tracker of options.json ? [] : (each.spec.trackers ?? []))
+        print(context, trackerLine(each.id, tracker));
     } catch (error) {
       context.signal.throwIfAborted();
       failures.push({ model: run.model, error: SpotterError.from(error) });

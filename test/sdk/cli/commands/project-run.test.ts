@@ -40,7 +40,7 @@ async function gym(refused?: string) {
     "POST /runs": ({ body }, response) =>
       refused !== undefined && body.includes(refused)
         ? sendError(response, 404, "model_not_found", `There is no model ${refused}.`)
-        : runDetailOf({ state: "queued" }),
+        : { ...runDetailOf({ state: "queued" }), spec: JSON.parse(body) as object },
   });
 }
 
@@ -185,10 +185,14 @@ describe("spotter run", () => {
     expect(readFileSync(join(folder, "config.yml"), "utf8").match(/project_id/g)).toHaveLength(1);
   });
 
-  it("writes nothing with --no-write", async () => {
+  it("writes nothing with --no-write, and says where the metrics will be", async () => {
     const { url } = await gym();
     const folder = projectFolder({ ...TYPESCRIPT, "config.yml": NANO });
-    expect((await runCli(["run", "-d", folder, "--no-write"], { url })).code).toBe(0);
+    const { code, out } = await runCli(["run", "-d", folder, "--no-write", "--tensorboard", "/tmp/tb"], {
+      url,
+    });
+    expect(code).toBe(0);
+    expect(out).toContain("TensorBoard has its metrics in /tmp/tb/run1: tensorboard --logdir /tmp/tb\n");
     expect(readFileSync(join(folder, "config.yml"), "utf8")).toBe(NANO);
   });
 
