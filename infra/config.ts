@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";
 import { checkSettings, type Finding } from "./config/findings.ts";
 import { instancesOf } from "./config/gpu-instances.ts";
+import { isGpuEngine, type GpuEngine } from "./config/images.ts";
 import { splitClass, type Settings } from "./config/settings.ts";
 
 /** GPUs of one kind and number that containers may ask for. */
@@ -31,6 +32,8 @@ export interface StackConfig {
   /** Null: CloudFront's own name. */
   domain: { name: string; zoneId: string } | null;
   gpuClasses: GpuClass[];
+  /** Images by digest of the engines that the stack offers besides the embedded one. */
+  engineImages: Partial<Record<GpuEngine, string>>;
   /** Whether spot instances, and Fargate's spot, may be asked for. */
   spot: boolean;
   /** Most runs and evals without a GPU at a time. */
@@ -81,6 +84,7 @@ export function stackConfig(settings: Settings): Omit<StackConfig, "version" | "
     gateway,
     domain: domain === "" ? null : { name: domain, zoneId: hostedZoneId },
     gpuClasses: settings.gpuClasses.map((text) => gpuClass(text, settings)),
+    engineImages: engineImages(settings.engineImages),
     spot: settings.spot,
     maxCpuTasks,
     availabilityZones,
@@ -104,6 +108,13 @@ function gpuClass(text: string, { maxInstances, spot }: Settings): GpuClass {
     maxInstances: most === undefined ? maxInstances : Number(most),
     spot,
   };
+}
+
+function engineImages(texts: string[]): StackConfig["engineImages"] {
+  const images: StackConfig["engineImages"] = {};
+  for (const { name, most: image } of texts.map(splitClass))
+    if (isGpuEngine(name) && image !== undefined) images[name] = image;
+  return images;
 }
 
 function multiNode(settings: Settings): StackConfig["multiNode"] {

@@ -91,7 +91,18 @@ function unknownSetting(name: string): Finding {
 }
 
 /** What is right each by itself and wrong together. */
-function together({ domain = "", hostedZoneId = "" }: Readonly<Record<string, string>>): Finding[] {
+function together(texts: Readonly<Record<string, string>>): Finding[] {
+  return [...withoutGpus(texts), ...halfDomain(texts)];
+}
+
+function withoutGpus({ engineImages = "[]", gpuClasses = '["L4:1"]' }: Readonly<Record<string, string>>) {
+  const [images, classes] = [engineImages, gpuClasses].map((text) => valueOf("array", text) as unknown[]);
+  if (images === undefined || images.length === 0 || classes?.length !== 0) return [];
+  const remedy = setting("gpuClasses[0]", "H100:8");
+  return [{ path: "engineImages", message: "need GPUs, and gpuClasses has none", remedy }];
+}
+
+function halfDomain({ domain = "", hostedZoneId = "" }: Readonly<Record<string, string>>): Finding[] {
   if ((domain === "") === (hostedZoneId === "")) return [];
   const [missing, given] = domain === "" ? ["domain", "hostedZoneId"] : ["hostedZoneId", "domain"];
   const example = missing === "domain" ? "gym.example.com" : "Z0123456789ABCDEFGHIJ";
@@ -116,9 +127,9 @@ function setting(path: string, value?: string): string {
   const byDefault: unknown = shape[path]?.parse(undefined);
   const example = value ?? [byDefault].flat().map(String)[0] ?? "";
   const key = `spotter:${path}${Array.isArray(byDefault) ? "[0]" : ""}`;
-  return key.includes("[")
-    ? `pulumi config set --path '${key}' ${value ?? "L4:1"}`
-    : `pulumi config set ${key} ${example || "''"}`;
+  if (!key.includes("[")) return `pulumi config set ${key} ${example || "''"}`;
+  const item = key.startsWith("spotter:engineImages") ? "slime=REPOSITORY@sha256:DIGEST" : "L4:1";
+  return `pulumi config set --path '${key}' ${value ?? item}`;
 }
 
 function got(input: unknown): string {

@@ -7,6 +7,17 @@ export const IMAGES = {
   node: "public.ecr.aws/docker/library/node@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20",
 } as const;
 
+/**
+ * Engines of other makers that a stack may have, by the image that `engineImages` names. Which one is known to nobody
+ * beforehand, so there is no default.
+ */
+export const GPU_ENGINES = ["slime", "vllm"] as const;
+export type GpuEngine = (typeof GPU_ENGINES)[number];
+
+export function isGpuEngine(name: string): name is GpuEngine {
+  return GPU_ENGINES.some((each) => each === name);
+}
+
 const BY_DIGEST = /^[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}$/;
 
 export function isByDigest(image: string): boolean {

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { GPU_CLASS_NAMES, instancesOf } from "./gpu-instances.ts";
+import { GPU_ENGINES, isByDigest, isGpuEngine } from "./images.ts";
 
 /** What people read of a setting, here, in Pulumi.yaml and in docs/aws.md. */
 export interface SettingNote {
@@ -46,6 +47,18 @@ const multiNode = z.string().superRefine((text, context) => {
     });
 });
 
+/** `slime=slimerl/slime@sha256:…`: the engine and its image. */
+const engineImage = z.string().superRefine((text, context) => {
+  const { name, most: image = "" } = splitClass(text);
+  if (!isGpuEngine(name)) context.addIssue({ code: "invalid_value", values: [...GPU_ENGINES], input: name });
+  else if (!isByDigest(image))
+    context.addIssue({
+      code: "custom",
+      input: text,
+      message: `${JSON.stringify(image)} is no image by its digest; write ${name}=REPOSITORY@sha256:DIGEST`,
+    });
+});
+
 function eachOnce(texts: string[], context: z.RefinementCtx): void {
   const names = texts.map((text) => splitClass(text).name);
   for (const [index, name] of names.entries())
@@ -89,6 +102,12 @@ export const SETTINGS = z.strictObject({
         "GPUs that may be asked for, six kinds at most, such as L4:1, or L4:4=3 for at most three instances of four L4.",
       monthly: `${NOTHING}: no instance is there until somebody asks for it`,
     }),
+  engineImages: z.array(engineImage).superRefine(eachOnce).default([]).meta({
+    type: "array",
+    description:
+      "Engines for GPUs, each with its upstream image by digest: slime=REPOSITORY@sha256:DIGEST trains, vllm=... serves; nothing for none.",
+    monthly: NOTHING,
+  }),
   maxInstances: whole(1, 1000).default(2).meta({
     type: "integer",
     description:

@@ -37,6 +37,9 @@ const refusal = (settings: Record<string, string>): string => {
   throw new Error("was not refused");
 };
 
+const SLIME = `slimerl/slime@sha256:${"0".repeat(64)}`;
+const VLLM = `vllm/vllm-openai@sha256:${"1".repeat(64)}`;
+
 describe("settings", () => {
   it("have a default for everything", () => {
     expect(read()).toEqual({
@@ -57,6 +60,7 @@ describe("settings", () => {
           spot: true,
         },
       ],
+      engineImages: {},
       spot: true,
       maxCpuTasks: 8,
       availabilityZones: 2,
@@ -75,6 +79,7 @@ describe("settings", () => {
       domain: "gym.example.com",
       hostedZoneId: "Z0123456789ABC",
       gpuClasses: '["L4:1","H100:8=3"]',
+      engineImages: JSON.stringify([`slime=${SLIME}`, `vllm=${VLLM}`]),
       maxInstances: "5",
       spot: "false",
       multiNode: "H100:8=4",
@@ -90,6 +95,7 @@ describe("settings", () => {
         { name: "L4:1", maxInstances: 5, spot: false },
         { name: "H100:8", gpu: "H100", gpus: 8, instanceTypes: ["p5.48xlarge"], maxInstances: 3 },
       ],
+      engineImages: { slime: SLIME, vllm: VLLM },
       multiNode: { gpuClass: { name: "H100:8", spot: false }, maxNodes: 4, fabricCards: 32 },
       budget: { monthlyUsd: 100, email: "me@example.com" },
       maxFunctionConcurrency: 20,
@@ -118,6 +124,16 @@ describe("a wrong setting", () => {
     ["gpuClasses", '["L4:1","L4:1=4"]', "gpuClasses[1] L4:1 is there twice", "pulumi config rm --path"],
     ["gpuClasses", '["L4:1",4]', "gpuClasses[1] Invalid input: expected string", "gpuClasses[1]' L4:1"],
     ["gpuClasses", "L4:1", '"L4:1" is no list', "pulumi config set --path 'spotter:gpuClasses[0]' L4:1"],
+    [
+      "engineImages",
+      '["slime=slimerl/slime:latest"]',
+      "is no image by its digest",
+      "engineImages[0]' slime=",
+    ],
+    ["engineImages", '["slim=x"]', "engineImages[0] must be one of slime, vllm", "did you mean slime?"],
+    ["engineImages", '["vllm"]', "write vllm=REPOSITORY@sha256:DIGEST", "engineImages[0]' slime="],
+    ["engineImages", `["slime=${SLIME}","slime=${VLLM}"]`, "[1] slime is there twice", "config rm --path"],
+    ["engineImages", SLIME, "is no list", "--path 'spotter:engineImages[0]' slime=REPOSITORY@sha256:DIGEST"],
     ["multiNode", "L4:1=2", "must be one of T4:4, T4:8,", "pulumi config set spotter:multiNode"],
     ["multiNode", "H100:8", "needs its number of nodes", "pulumi config set spotter:multiNode"],
     ["gpuClasses", '["l4:1"]', "did you mean L4:1?", "pulumi config set --path 'spotter:gpuClasses[0]' L4:1"],
@@ -146,6 +162,10 @@ describe("a wrong setting", () => {
   it.each([
     [{ domain: "gym.example.com" }, "spotter:hostedZoneId is missing: domain needs it"],
     [{ hostedZoneId: "Z0123456789ABC" }, "spotter:domain is missing: hostedZoneId needs it"],
+    [
+      { gpuClasses: "[]", engineImages: `["slime=${SLIME}"]` },
+      "spotter:engineImages need GPUs, and gpuClasses has none",
+    ],
   ])("%o lacks its other half", (settings, message) => {
     expect(refusal(settings)).toContain(message);
   });
