@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { agentFiles } from "./bundle/agent-archive.ts";
 import { engineFiles } from "./bundle/engine-archive.ts";
 import { gatewayFiles } from "./bundle/gateway-files.ts";
 import { Alarms } from "./components/alarms.ts";
@@ -30,7 +31,19 @@ const engine = new ProgramObject(
   { bucketName: bucket.name, files: engineFiles("x64"), entry: "dist/engine/{kind}.js" },
   config,
 );
-const compute = new Compute("compute", { network, program: engine.program }, config);
+const agent =
+  Object.keys(config.engineImages).length === 0
+    ? undefined
+    : new ProgramObject(
+        "agent",
+        { bucketName: bucket.name, files: agentFiles(), entry: "spotter_agent" },
+        config,
+      );
+const compute = new Compute(
+  "compute",
+  { network, program: engine.program, ...(agent && { agent: agent.program }) },
+  config,
+);
 
 // The control plane: functions that are asked over HTTP, the front door that asks them, and all that must know its URL.
 const { publicSubnetIds: subnetIds, securityGroups } = network;

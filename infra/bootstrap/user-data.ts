@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { CONTAINER_UID } from "./container-program.ts";
+import { CONTAINER_GID, CONTAINER_UID } from "./container-program.ts";
 
 export interface HostParams {
   region: string;
@@ -11,8 +11,15 @@ export interface HostParams {
 
 /** Longer than a network of AWS has ever been away, shorter than anybody wants to pay for. */
 const UNREACHABLE_MINUTES = 30;
-/** A container in the host's own network asks for the host's role as the host does; its user tells them apart. */
-const WITHOUT_ROLE = `iptables --insert OUTPUT --destination 169.254.169.254 --match owner --uid-owner ${CONTAINER_UID} --jump REJECT`;
+/**
+ * A container in the host's own network asks for the host's role as the host does. Its user tells them apart, and where
+ * that is root its group, which it cannot leave (container-program.ts).
+ */
+const WITHOUT_ROLE = [`--uid-owner ${CONTAINER_UID}`, `--gid-owner ${CONTAINER_GID}`].map(
+  (owner) => `iptables --insert OUTPUT --destination 169.254.169.254 --match owner ${owner} --jump REJECT`,
+);
+/** One in a network of its own, as nodes of a training have, does not go by the host's rules. */
+const WITHOUT_ROLE_IN_OWN_NETWORK = file(">/etc/ecs/ecs.config", ["ECS_AWSVPC_BLOCK_IMDS=true"]);
 const BOUNDARY = "==spotter==";
 
 /**
@@ -22,7 +29,8 @@ const BOUNDARY = "==spotter==";
 export function userData(params: HostParams): string {
   const script = [
     ...(params.cluster === null ? [] : [agent(params.cluster)]),
-    WITHOUT_ROLE,
+    WITHOUT_ROLE_IN_OWN_NETWORK,
+    ...WITHOUT_ROLE,
     guard(params),
   ].join("\n");
   const message = [

@@ -7,12 +7,14 @@ import { CONTAINER_NAME, LOG_STREAM_PREFIX } from "./container-definition.ts";
 import { GpuPools } from "./gpu-pools.ts";
 import type { Network } from "./network.ts";
 import type { ContainerNames } from "./roles.ts";
-import { TaskDefinitions } from "./task-definitions.ts";
+import { ownName, TaskDefinitions } from "./task-definitions.ts";
 
 export interface ComputeArgs {
   network: Network;
-  /** The engine, which every container fetches. */
+  /** The embedded engine, which containers fetch. */
   program: pulumi.Input<Program>;
+  /** The agent beside engines of other makers. There with `engineImages`. */
+  agent?: pulumi.Input<Program>;
 }
 
 /** Everything that containers run on, and what the functions are told of it. */
@@ -22,12 +24,10 @@ export class Compute extends pulumi.ComponentResource {
   /** What policies are made of. */
   readonly names: pulumi.Output<ContainerNames>;
   readonly cluster: Cluster;
-  /** Where a training over several hosts is submitted. There with `multiNode`. */
-  readonly nodes: { jobDefinition: pulumi.Output<string>; jobQueue: pulumi.Output<string> } | undefined;
 
   constructor(
     name: string,
-    { network, program }: ComputeArgs,
+    { network, program, agent }: ComputeArgs,
     config: StackConfig,
     options?: pulumi.ComponentResourceOptions,
   ) {
@@ -37,7 +37,12 @@ export class Compute extends pulumi.ComponentResource {
     const where = { subnetIds: network.publicSubnetIds, securityGroupIds: [tasks] };
     const cluster = new Cluster("replicas", config, parent);
     const pools = new GpuPools("gpu", { cluster, ...where }, config, parent);
-    const definitions = new TaskDefinitions("containers", { program }, config, parent);
+    const definitions = new TaskDefinitions(
+      "containers",
+      { program, ...(agent && { agent }) },
+      config,
+      parent,
+    );
     const { nodeSubnetId: subnetId } = network;
     const queues = new BatchQueues(
       "work",
@@ -48,8 +53,6 @@ export class Compute extends pulumi.ComponentResource {
     this.cluster = cluster;
     this.places = placesOf({ network, cluster, pools, definitions, queues }, config);
     this.names = namesOf({ cluster, definitions, queues });
-    this.nodes = definitions.nodes &&
-      queues.nodes && { jobDefinition: definitions.nodes.name, jobQueue: queues.nodes.name };
     this.registerOutputs({});
   }
 }
@@ -64,8 +67,9 @@ interface Parts {
 
 function placesOf(
   { network, cluster, pools, definitions, queues }: Parts,
-  { gpuClasses, spot }: StackConfig,
+  config: StackConfig,
 ): pulumi.Output<string> {
+  const { gpuClasses, spot } = config;
   const gpus = gpuClasses.map(({ name }): [string, object] => {
     const [onDemand, ofSpot] = [pools.onDemand[name], pools.spot[name]];
     const target = {
@@ -100,7 +104,30 @@ function placesOf(
       ...Object.fromEntries(gpus),
     },
     work: Object.fromEntries(work),
+    engines: enginesOf(definitions, queues, config),
   });
+}
+
+/** Definitions by a pattern of their names: one for each class would be more than functions can be told. */
+function enginesOf(
+  { nodes: definition }: TaskDefinitions,
+  { nodes: queue }: BatchQueues,
+  { engineImages, multiNode }: StackConfig,
+): object {
+  const nodes = multiNode !== null &&
+    definition !== undefined &&
+    queue !== undefined && {
+      nodes: {
+        hardwareClass: multiNode.gpuClass.name,
+        most: multiNode.maxNodes,
+        jobDefinition: definition.name,
+        jobQueue: queue.name,
+      },
+    };
+  return {
+    ...(engineImages.slime !== undefined && { slime: { work: ownName("slime-{class}"), ...nodes } }),
+    ...(engineImages.vllm !== undefined && { vllm: { serve: ownName("vllm-{class}") } }),
+  };
 }
 
 function namesOf({
@@ -112,8 +139,12 @@ function namesOf({
     Object.values(all).map(({ arn }) => arn);
   return pulumi.output({
     clusterName: cluster.name,
-    taskDefinitionArns: arns(definitions.serve),
-    jobDefinitionArns: [...arns(definitions.work), ...(definitions.nodes ? [definitions.nodes.arn] : [])],
+    taskDefinitionArns: [...arns(definitions.serve), ...arns(definitions.vllm)],
+    jobDefinitionArns: [
+      ...arns(definitions.work),
+      ...arns(definitions.slime),
+      ...(definitions.nodes ? [definitions.nodes.arn] : []),
+    ],
     jobQueueArns: [
       ...arns(queues.onDemand),
       ...arns(queues.spot),

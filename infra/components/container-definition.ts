@@ -1,17 +1,11 @@
 import type { ContainerProperties, NodeProperties, ResourceRequirement } from "@aws-sdk/client-batch";
 import type { ContainerDefinition } from "@aws-sdk/client-ecs";
-import {
-  CONTAINER_UID,
-  nodeCommand,
-  programVariables,
-  type Program,
-} from "../bootstrap/container-program.ts";
 import type { GpuClass, StackConfig } from "../config.ts";
-import { IMAGES } from "../config/images.ts";
+import type { ContainerStart } from "./container-start.ts";
 
-/** What all containers of a stack have in common. */
+/** What containers of one program have in common. */
 export interface Shared {
-  program: Program;
+  start: ContainerStart;
   logGroup: string;
   region: string;
   executionRoleArn: string;
@@ -22,12 +16,8 @@ export const CONTAINER_NAME = "spotter";
 export const LOG_STREAM_PREFIX = "spotter";
 /** What a container without a GPU gets; functions/cost/prices.ts counts with it. */
 export const CPU_SHAPE = { vCpus: 4, memoryMiB: 16 * 1024 } as const;
-/** What addresses of network.ts begin with. */
-const NETWORK = "10.42.";
 /** The most that Fargate gives a container between SIGTERM and its end. */
 const STOP_TIMEOUT_S = 120;
-/** Without rights in the container, and in a host's network without the host's role. */
-const USER = `${CONTAINER_UID}:${CONTAINER_UID}`;
 /** Of a host's memory; the rest is the system's and the agent's. One container takes a host for itself. */
 const HOST_MEMORY_SHARE = 0.9;
 /** Of a container's memory, for processes on several GPUs that share it. */
@@ -53,14 +43,13 @@ export function gpuReplica(shared: Shared, gpuClass: GpuClass): ContainerDefinit
   } satisfies ContainerDefinition;
 }
 
-function replica({ program, logGroup, region }: Shared): ContainerDefinition {
+function replica({ start, logGroup, region }: Shared): ContainerDefinition {
+  const { replacesEntry = false, command, ...rest } = start;
   return {
     name: CONTAINER_NAME,
-    image: IMAGES.node,
     essential: true,
-    user: USER,
-    command: nodeCommand(),
-    environment: programVariables(program, { network: NETWORK }),
+    ...rest,
+    ...(replacesEntry ? { entryPoint: command } : { command }),
     stopTimeout: STOP_TIMEOUT_S,
     // Reaps what the program's own processes leave behind.
     linuxParameters: { initProcessEnabled: true },
@@ -133,12 +122,11 @@ export function nodesWork(
   } satisfies NodeProperties;
 }
 
-function work({ program, logGroup, region, executionRoleArn }: Shared): ContainerProperties {
+/** Batch knows no other entry than the image's own. */
+function work({ start, logGroup, region, executionRoleArn }: Shared): ContainerProperties {
+  const { replacesEntry: _replacesEntry, ...rest } = start;
   return {
-    image: IMAGES.node,
-    user: USER,
-    command: nodeCommand(),
-    environment: programVariables(program, { network: NETWORK }),
+    ...rest,
     executionRoleArn,
     logConfiguration: {
       logDriver: "awslogs",

@@ -2,6 +2,7 @@ import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import type { Program } from "../bootstrap/container-program.ts";
 import type { GpuClass, StackConfig } from "../config.ts";
+import type { GpuEngine } from "../config/images.ts";
 import {
   CPU_SHAPE,
   cpuReplica,
@@ -11,11 +12,14 @@ import {
   nodesWork,
   type Shared,
 } from "./container-definition.ts";
+import { engineStart, nodeStart, type ContainerStart } from "./container-start.ts";
 import { slugOf } from "./gpu-pools.ts";
 
 export interface TaskDefinitionsArgs {
-  /** The engine, which every container fetches. */
+  /** The embedded engine, which containers fetch. */
   program: pulumi.Input<Program>;
+  /** The agent beside engines of other makers. There with `engineImages`. */
+  agent?: pulumi.Input<Program>;
 }
 
 /** What runs and replicas of one hardware class are started from. */
@@ -35,7 +39,10 @@ export class TaskDefinitions extends pulumi.ComponentResource {
   /** By hardware class: `cpu`, `L4:1`. */
   readonly serve: Record<string, Definition> = {};
   readonly work: Record<string, Definition> = {};
-  /** Of a training over several hosts. There with `multiNode`. */
+  /** vLLM's replicas and slime's runs by hardware class. There with their images. */
+  readonly vllm: Record<string, Definition> = {};
+  readonly slime: Record<string, Definition> = {};
+  /** Of a training over several hosts. There with `multiNode` and the image of slime. */
   readonly nodes: Definition | undefined;
   readonly logGroup: pulumi.Output<string>;
   readonly executionRoleArn: pulumi.Output<string>;
@@ -43,7 +50,7 @@ export class TaskDefinitions extends pulumi.ComponentResource {
 
   constructor(
     name: string,
-    { program }: TaskDefinitionsArgs,
+    { program, agent }: TaskDefinitionsArgs,
     config: StackConfig,
     options?: pulumi.ComponentResourceOptions,
   ) {
@@ -58,24 +65,49 @@ export class TaskDefinitions extends pulumi.ComponentResource {
     this.logGroup = logs.name;
     this.executionRoleArn = role.arn;
     const { region } = aws.getRegionOutput({}, { parent: this });
-    const shared = pulumi.output({ program, logGroup: logs.name, region, executionRoleArn: role.arn });
-    this.serve["cpu"] = this.#task("serve-cpu", shared, role.arn);
+    const common = { logGroup: logs.name, region, executionRoleArn: role.arn };
+    const embedded = pulumi.output({ start: pulumi.output(program).apply(nodeStart), ...common });
+    this.serve["cpu"] = this.#task("serve-cpu", embedded, role.arn);
     this.work["cpu"] = this.#job(`${name}-work-cpu`, "FARGATE", {
-      containerProperties: shared.apply(textOf(cpuWork)),
+      containerProperties: embedded.apply(textOf(cpuWork)),
     });
     for (const each of config.gpuClasses) {
       const slug = slugOf(each.name);
-      this.serve[each.name] = this.#task(`serve-${slug}`, shared, role.arn, each);
+      this.serve[each.name] = this.#task(`serve-${slug}`, embedded, role.arn, each);
       this.work[each.name] = this.#job(`${name}-work-${slug}`, "EC2", {
-        containerProperties: shared.apply(textOf((it) => gpuWork(it, each))),
+        containerProperties: embedded.apply(textOf((it) => gpuWork(it, each))),
       });
     }
-    const { multiNode } = config;
-    if (multiNode !== null)
-      this.nodes = this.#job(`${name}-nodes`, "EC2", {
-        nodeProperties: shared.apply(textOf((it) => nodesWork(it, multiNode))),
-      });
+    const sharedBy = (start: pulumi.Output<ContainerStart>) => pulumi.output({ start, ...common });
+    if (agent !== undefined) {
+      this.#vllm(sharedBy, agent, role.arn);
+      this.nodes = this.#slime(sharedBy, agent);
+    }
     this.registerOutputs({ logGroup: this.logGroup });
+  }
+
+  #vllm(sharedBy: SharedBy, agent: pulumi.Input<Program>, executionRoleArn: pulumi.Output<string>): void {
+    const { gpuClasses, engineImages } = this.#config;
+    if (engineImages.vllm === undefined) return;
+    const shared = sharedBy(started("vllm", engineImages.vllm, agent));
+    for (const each of gpuClasses)
+      this.vllm[each.name] = this.#task(`vllm-${slugOf(each.name)}`, shared, executionRoleArn, each);
+  }
+
+  #slime(sharedBy: SharedBy, agent: pulumi.Input<Program>): Definition | undefined {
+    const { gpuClasses, engineImages, multiNode } = this.#config;
+    if (engineImages.slime === undefined) return undefined;
+    const shared = sharedBy(started("slime", engineImages.slime, agent));
+    for (const each of gpuClasses)
+      this.slime[each.name] = this.#job(
+        `slime-${slugOf(each.name)}`,
+        "EC2",
+        { containerProperties: shared.apply(textOf((it) => gpuWork(it, each))) },
+        ownName(`slime-${slugOf(each.name)}`),
+      );
+    if (multiNode === null) return undefined;
+    const nodeProperties = shared.apply(textOf((it) => nodesWork(it, multiNode)));
+    return this.#job("slime-nodes", "EC2", { nodeProperties }, ownName("slime-nodes"));
   }
 
   #executionRole(name: string, logs: aws.cloudwatch.LogGroup): aws.iam.Role {
@@ -100,7 +132,7 @@ export class TaskDefinitions extends pulumi.ComponentResource {
     const definition = new aws.ecs.TaskDefinition(
       name,
       {
-        family: `spotter-${pulumi.getStack().replaceAll(/[^A-Za-z0-9_-]/g, "-")}-${name}`,
+        family: ownName(name),
         executionRoleArn,
         containerDefinitions: shared.apply((it) =>
           JSON.stringify([gpuClass === undefined ? cpuReplica(it) : gpuReplica(it, gpuClass)]),
@@ -117,10 +149,12 @@ export class TaskDefinitions extends pulumi.ComponentResource {
     name: string,
     platform: "EC2" | "FARGATE",
     properties: Pick<aws.batch.JobDefinitionArgs, "containerProperties" | "nodeProperties">,
+    ownName?: string,
   ): Definition {
     const definition = new aws.batch.JobDefinition(
       name,
       {
+        ...(ownName !== undefined && { name: ownName }),
         type: properties.nodeProperties === undefined ? "container" : "multinode",
         platformCapabilities: [platform],
         ...properties,
@@ -134,6 +168,21 @@ export class TaskDefinitions extends pulumi.ComponentResource {
     );
     return { name: definition.name, arn: definition.arn };
   }
+}
+
+type SharedBy = (start: pulumi.Output<ContainerStart>) => pulumi.Output<Shared>;
+
+function started(
+  engine: GpuEngine,
+  image: string,
+  agent: pulumi.Input<Program>,
+): pulumi.Output<ContainerStart> {
+  return pulumi.output(agent).apply((program) => engineStart(engine, image, program));
+}
+
+/** `spotter-dev-slime-l4-1`: what functions are told of definitions by is a pattern, see compute.ts. */
+export function ownName(name: string): string {
+  return `spotter-${pulumi.getStack().replaceAll(/[^A-Za-z0-9_-]/g, "-")}-${name}`;
 }
 
 const FARGATE = {

@@ -127,7 +127,7 @@ export const SETTINGS = z.strictObject({
   }),
   multiNode: multiNode.default("").meta({
     type: "string",
-    description: "GPU class and most nodes of one training, such as H100:8=2; nothing for none.",
+    description: "GPU class and most nodes of one training with slime, such as H100:8=2; nothing for none.",
     monthly: `${NOTHING} without, about $37 with it: its nodes need a NAT gateway and its address`,
   }),
   idleMinutes: whole(2, 240).default(10).meta({

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { CONTAINER_UID } from "../../infra/bootstrap/container-program.ts";
+import { CONTAINER_GID, CONTAINER_UID } from "../../infra/bootstrap/container-program.ts";
 import { userData } from "../../infra/bootstrap/user-data.ts";
 
 const root = mkdtempSync(join(tmpdir(), "spotter-guard-"));
@@ -187,10 +187,14 @@ describe("what a host does when it starts", () => {
   });
 
   it.each([params, { ...params, cluster: null }])(
-    "keeps its role from the user that containers are",
+    "keeps its role from the user and the group that containers are, and from networks of their own",
     (each) => {
-      const rule = `iptables --insert OUTPUT --destination 169.254.169.254 --match owner --uid-owner ${CONTAINER_UID} `;
-      expect(read(userData(each))).toContain(`\n${rule}--jump REJECT\n`);
+      const text = read(userData(each));
+      for (const owner of [`--uid-owner ${CONTAINER_UID}`, `--gid-owner ${CONTAINER_GID}`])
+        expect(text).toContain(
+          `\niptables --insert OUTPUT --destination 169.254.169.254 --match owner ${owner} --jump REJECT\n`,
+        );
+      expect(text).toContain("\nECS_AWSVPC_BLOCK_IMDS=true\n");
     },
   );
 

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { targetOf } from "../../functions/aws/aws-containers/params.ts";
+import { servePlace, workPlace } from "../../functions/aws/aws-containers/place.ts";
 import { containerPlaces } from "../../functions/aws/aws-deps/containers.ts";
 import { recordComponents, type Components } from "./record-components.ts";
 
@@ -9,14 +10,9 @@ const record = (settings: Record<string, string> = {}) =>
     const { Compute } = await import("../../infra/components/compute.ts");
     const network = new Network("network", config);
     const program = { url: "https://x/programs/x.tar.gz", sha256: "ab", entry: "dist/engine/{kind}.js" };
-    const { places, names, nodes } = new Compute("compute", { network, program }, config);
-    return {
-      places,
-      names,
-      subnets: network.publicSubnetIds,
-      ...network.securityGroups,
-      ...(nodes && { nodes }),
-    };
+    const agent = { ...program, entry: "spotter_agent" };
+    const { places, names } = new Compute("compute", { network, program, agent }, config);
+    return { places, names, subnets: network.publicSubnetIds, ...network.securityGroups };
   });
 
 const placesOf = ({ outputs }: Components) => containerPlaces.parse(JSON.parse(String(outputs["places"])));
@@ -65,6 +61,7 @@ describe("what the functions are told of containers", () => {
           },
         ]),
       ),
+      engines: {},
     });
   });
 
@@ -113,18 +110,49 @@ describe("with other settings", () => {
     expect([Object.keys(serve), Object.keys(work)]).toEqual([["cpu"], ["cpu"]]);
   });
 
-  it("a training over several hosts has a queue and a definition", async () => {
-    const compute = await record({ multiNode: "H100:8=2" });
-    expect(compute.outputs["nodes"]).toEqual({
-      jobDefinition: "containers-nodes-1a2b3c4",
-      jobQueue: "work-nodes-1a2b3c4",
+  it("engines with images have definitions of their own for each class, and those policies allow", async () => {
+    const compute = await record({
+      engineImages: JSON.stringify(["slime", "vllm"].map((each) => `${each}=x@sha256:${"0".repeat(64)}`)),
+      gpuClasses: '["L4:1","H100:8"]',
+      multiNode: "H100:8=2",
     });
-    const { jobDefinitionArns = [], jobQueueArns = [] } = compute.outputs["names"] as Record<
-      string,
-      string[]
-    >;
-    expect(
-      [jobDefinitionArns, jobQueueArns].map((arns) => arns.filter((arn) => arn.includes("nodes")).length),
-    ).toEqual([1, 1]);
+    const params = { ...placesOf(compute), stack: "test" };
+    expect(Object.keys(params.engines)).toEqual(["slime", "vllm"]);
+    const made = (type: string, key: string) => compute.all(type).map(({ inputs }) => inputs[key]);
+    const families = made("aws:ecs/taskDefinition:TaskDefinition", "family");
+    const definitions = made("aws:batch/jobDefinition:JobDefinition", "name");
+    const names = compute.outputs["names"] as Record<string, string[]>;
+    for (const [gpu, count] of [
+      ["L4", 1],
+      ["H100", 8],
+    ] as const) {
+      const hardware = { gpu, count, spot: false };
+      const { taskDefinition } = servePlace(params, { engine: "vllm", hardware });
+      expect(families).toContain(taskDefinition);
+      expect(names["taskDefinitionArns"]?.some((arn) => arn.includes(`/${taskDefinition}:`))).toBe(true);
+      const { jobDefinition, jobQueue } = workPlace(params, { engine: "slime", hardware });
+      expect(definitions).toContain(jobDefinition);
+      expect(names["jobDefinitionArns"]?.some((arn) => arn.includes(`/${jobDefinition}:`))).toBe(true);
+      expect(jobQueue).toBe(`work-${gpu.toLowerCase()}-${count}-1a2b3c4`);
+    }
+    const hardware = { gpu: "H100", count: 8, nodes: 2, spot: false } as const;
+    expect(workPlace(params, { engine: "slime", hardware })).toEqual({
+      jobDefinition: "spotter-test-slime-nodes",
+      jobQueue: "work-nodes-1a2b3c4",
+      nodes: 2,
+    });
+    const ofNodes = ["jobDefinitionArns", "jobQueueArns"].map(
+      (name) => names[name]?.filter((arn) => arn.includes("nodes")).length,
+    );
+    expect(ofNodes).toEqual([1, 1]);
+  });
+
+  it("nothing is over several hosts without an engine for it", async () => {
+    const compute = await record({ multiNode: "H100:8=2" });
+    expect(placesOf(compute).engines).toEqual({});
+    expect(compute.all("aws:batch/jobDefinition:JobDefinition").map(({ name }) => name)).toEqual([
+      "containers-work-cpu",
+      "containers-work-l4-1",
+    ]);
   });
 });

@@ -20,6 +20,14 @@ interface Process {
 const OWN = ["logs:CreateLogStream", "logs:PutLogEvents"];
 const IN_NETWORK = "arn:aws:iam::aws:policy/service-role/AWSLambdaENIManagementAccess";
 
+/** With everything that containers are started from. */
+const EVERYTHING = {
+  "spotter:multiNode": "H100:8=2",
+  "spotter:engineImages": JSON.stringify(
+    ["slime", "vllm"].map((each) => `${each}=x@sha256:${"0".repeat(64)}`),
+  ),
+};
+
 /** The control plane of both gateways: all there is of it. */
 const GATEWAYS = ["fargate", "lambda"] as const;
 
@@ -29,7 +37,7 @@ describe.each(GATEWAYS)("with the gateway on %s", (gateway) => {
   let processes: Process[];
   let names: string[];
   beforeAll(async () => {
-    ({ resources: stack } = await recordStack({ "spotter:gateway": gateway }));
+    ({ resources: stack } = await recordStack({ ...EVERYTHING, "spotter:gateway": gateway }));
     processes = processesOf(stack);
     names = processes.map(({ name }) => name);
     world = worldOf(stack, processes);

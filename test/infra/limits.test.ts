@@ -16,6 +16,11 @@ const LARGEST = {
   "spotter:hostedZoneId": "Z0123456789ABCDEFGHIJ",
   "spotter:gpuClasses": JSON.stringify(longest(MAX_GPU_CLASSES)),
   "spotter:multiNode": "A100-80GB:8=64",
+  "spotter:engineImages": JSON.stringify(
+    ["slime", "vllm"].map(
+      (each) => `${each}=${"registry.example.com/".repeat(8)}${each}@sha256:${"0".repeat(64)}`,
+    ),
+  ),
 };
 const NAME = "s".repeat(40);
 

@@ -2,9 +2,9 @@ import type { ContainerProperties, NodeProperties } from "@aws-sdk/client-batch"
 import type { ContainerDefinition } from "@aws-sdk/client-ecs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { CPU_SHAPE as PRICED } from "../../functions/cost/prices.ts";
-import { nodeCommand } from "../../infra/bootstrap/container-program.ts";
+import { nodeCommand, pythonCommand } from "../../infra/bootstrap/container-program.ts";
 import { NETWORK_CIDR } from "../../infra/components/network.ts";
-import { isByDigest } from "../../infra/config/images.ts";
+import { IMAGES, isByDigest } from "../../infra/config/images.ts";
 import { recordComponents, type Components } from "./record-components.ts";
 
 const PROGRAM = {
@@ -12,16 +12,32 @@ const PROGRAM = {
   sha256: "ab",
   entry: "e",
 };
+const AGENT = {
+  url: "https://data.s3.eu-central-1.amazonaws.com/programs/a.tar.gz",
+  sha256: "cd",
+  entry: "spotter_agent",
+};
+const SLIME = `slimerl/slime@sha256:${"0".repeat(64)}`;
+const VLLM = `vllm/vllm-openai@sha256:${"1".repeat(64)}`;
 const TASK = "aws:ecs/taskDefinition:TaskDefinition";
 const JOB = "aws:batch/jobDefinition:JobDefinition";
 
 let recorded: Components;
 beforeAll(async () => {
   recorded = await recordComponents(
-    { gpuClasses: '["L4:1","H100:8"]', multiNode: "H100:8=4", logRetentionDays: "7" },
+    {
+      gpuClasses: '["L4:1","H100:8"]',
+      engineImages: JSON.stringify([`slime=${SLIME}`, `vllm=${VLLM}`]),
+      multiNode: "H100:8=4",
+      logRetentionDays: "7",
+    },
     async (config) => {
       const { TaskDefinitions } = await import("../../infra/components/task-definitions.ts");
-      const { logGroup, executionRoleArn } = new TaskDefinitions("containers", { program: PROGRAM }, config);
+      const { logGroup, executionRoleArn } = new TaskDefinitions(
+        "containers",
+        { program: PROGRAM, agent: AGENT },
+        config,
+      );
       return { logGroup, executionRoleArn };
     },
   );
@@ -41,32 +57,69 @@ const job = (name: string) => {
 const resources = ({ resourceRequirements = [] }: ContainerProperties) =>
   Object.fromEntries(resourceRequirements.map(({ type = "", value }) => [type, value]));
 
-describe("every container", () => {
-  const all = () => {
-    const { nodeRangeProperties = [] } = JSON.parse(
-      String(recorded.only(JOB, "containers-nodes").inputs["nodeProperties"]),
-    ) as NodeProperties;
-    return [
-      ...["serve-cpu", "serve-l4-1", "serve-h100-8"].map((name) => task(name).definition),
-      ...["containers-work-cpu", "containers-work-l4-1"].map((name) => job(name).properties),
-      ...nodeRangeProperties.map(({ container = {} }) => container),
-    ];
-  };
+/** Of each node of one training. */
+const nodes = () => {
+  const { inputs } = recorded.only(JOB, "slime-nodes");
+  const { nodeRangeProperties = [], ...properties } = JSON.parse(
+    String(inputs["nodeProperties"]),
+  ) as NodeProperties;
+  return { inputs, properties, containers: nodeRangeProperties.map(({ container = {} }) => container) };
+};
+const tasks = (names: string[]) => names.map((name) => task(name).definition);
+const jobs = (names: string[]) => names.map((name) => job(name).properties);
 
-  it("is an upstream image by digest that fetches the program and checks it, as a user without rights", () => {
-    expect(all()).toHaveLength(6);
-    for (const { image = "", command, environment, user } of all()) {
+describe("every container", () => {
+  const all = () => [
+    ...tasks(["serve-cpu", "serve-l4-1", "serve-h100-8", "vllm-l4-1", "vllm-h100-8"]),
+    ...jobs(["containers-work-cpu", "containers-work-l4-1", "slime-l4-1", "slime-h100-8"]),
+    ...nodes().containers,
+  ];
+
+  it("is an upstream image by digest that fetches its program and checks it", () => {
+    expect(all()).toHaveLength(10);
+    for (const { image = "", environment } of all()) {
       expect(isByDigest(image), image).toBe(true);
-      expect(command).toEqual(nodeCommand());
-      expect(user).toBe("1000:1000");
+      const program = [SLIME, VLLM].includes(image) ? AGENT : PROGRAM;
       expect(Object.fromEntries((environment ?? []).map(({ name = "", value }) => [name, value]))).toEqual({
-        SPOTTER_PROGRAM_URL: PROGRAM.url,
-        SPOTTER_PROGRAM_SHA256: PROGRAM.sha256,
-        SPOTTER_PROGRAM_ENTRY: PROGRAM.entry,
+        SPOTTER_PROGRAM_URL: program.url,
+        SPOTTER_PROGRAM_SHA256: program.sha256,
+        SPOTTER_PROGRAM_ENTRY: program.entry,
         SPOTTER_NETWORK: "10.42.",
       });
     }
     expect(NETWORK_CIDR.startsWith("10.42.")).toBe(true);
+  });
+
+  it("of the embedded engine begins with Node, as a user without rights", () => {
+    const embedded = [
+      ...tasks(["serve-cpu", "serve-l4-1", "serve-h100-8"]),
+      ...jobs(["containers-work-cpu", "containers-work-l4-1"]),
+    ];
+    for (const each of embedded)
+      expect(each).toMatchObject({ image: IMAGES.node, user: "1000:1000", command: nodeCommand() });
+  });
+
+  it("of vLLM begins with Python in place of the image's own entry, as a user without rights", () => {
+    for (const each of tasks(["vllm-l4-1", "vllm-h100-8"])) {
+      expect(each).toMatchObject({
+        image: VLLM,
+        user: "1000:1000",
+        entryPoint: pythonCommand({ isRoot: false }),
+      });
+      expect(each.command).toBeUndefined();
+    }
+  });
+
+  it("of slime is root of its own image, in the group that hosts refuse their role, which it cannot leave", () => {
+    for (const each of [...jobs(["slime-l4-1", "slime-h100-8"]), ...nodes().containers]) {
+      expect(each).toMatchObject({ image: SLIME, user: "0:1000", command: pythonCommand({ isRoot: true }) });
+      expect(each.command?.slice(0, 4)).toEqual([
+        "setpriv",
+        expect.stringMatching(/^--bounding-set=.*-setgid/),
+        expect.stringMatching(/^--inh-caps=.*-setgid/),
+        "--no-new-privs",
+      ]);
+    }
   });
 
   it("has no role, and an execution role that writes its log and nothing else", () => {
@@ -74,7 +127,7 @@ describe("every container", () => {
       expect(inputs["taskRoleArn"]).toBeUndefined();
       expect(inputs["executionRoleArn"]).toBe(recorded.outputs["executionRoleArn"]);
     }
-    for (const each of all().slice(3)) {
+    for (const each of all().slice(5)) {
       expect(each).toMatchObject({ executionRoleArn: recorded.outputs["executionRoleArn"] });
       expect(each).not.toHaveProperty("jobRoleArn");
     }
@@ -123,16 +176,19 @@ describe("a replica", () => {
     expect(definition).toMatchObject({ name: "spotter", essential: true, stopTimeout: 120 });
   });
 
-  it("with GPUs takes a host for itself, in its network: only that has a way out", () => {
-    const { inputs, definition } = task("serve-l4-1");
-    expect(inputs).toMatchObject({ requiresCompatibilities: ["EC2"], networkMode: "host" });
-    // More than half of the 16 GiB, so that no second one fits beside it.
-    expect(definition).toMatchObject({
-      memoryReservation: 14_745,
-      linuxParameters: { sharedMemorySize: 3_686 },
-    });
-    expect(task("serve-h100-8").definition.memoryReservation).toBe(1_887_436);
-  });
+  it.each(["serve", "vllm"])(
+    "with GPUs takes a host for itself, in its network: only that has a way out (%s)",
+    (kind) => {
+      const { inputs, definition } = task(`${kind}-l4-1`);
+      expect(inputs).toMatchObject({ requiresCompatibilities: ["EC2"], networkMode: "host" });
+      // More than half of the 16 GiB, so that no second one fits beside it.
+      expect(definition).toMatchObject({
+        memoryReservation: 14_745,
+        linuxParameters: { sharedMemorySize: 3_686 },
+      });
+      expect(task(`${kind}-h100-8`).definition.memoryReservation).toBe(1_887_436);
+    },
+  );
 });
 
 describe("a run", () => {
@@ -150,18 +206,21 @@ describe("a run", () => {
     expect(properties).toMatchObject({ networkConfiguration: { assignPublicIp: "ENABLED" } });
   });
 
-  it("with GPUs has all of a host", () => {
-    const { inputs, properties } = job("containers-work-h100-8");
+  it.each(["containers-work-h100-8", "slime-h100-8"])("with GPUs has all of a host: %s", (name) => {
+    const { inputs, properties } = job(name);
     expect(inputs).toMatchObject({ type: "container", platformCapabilities: ["EC2"] });
     expect(resources(properties)).toEqual({ VCPU: "192", MEMORY: "1887436", GPU: "8" });
   });
 
   it("over several hosts is a job of nodes that talk over the fabric", () => {
-    const { inputs } = recorded.only(JOB, "containers-nodes");
-    expect(inputs).toMatchObject({ type: "multinode", platformCapabilities: ["EC2"] });
-    const nodes = JSON.parse(String(inputs["nodeProperties"])) as NodeProperties;
-    expect(nodes).toMatchObject({ numNodes: 4, mainNode: 0, nodeRangeProperties: [{ targetNodes: "0:" }] });
-    const container = nodes.nodeRangeProperties?.[0]?.container;
+    const { inputs, properties, containers } = nodes();
+    expect(inputs).toMatchObject({
+      name: "spotter-test-slime-nodes",
+      type: "multinode",
+      platformCapabilities: ["EC2"],
+    });
+    expect(properties).toEqual({ numNodes: 4, mainNode: 0 });
+    const [container] = containers;
     expect(container).toMatchObject({
       instanceType: "p5.48xlarge",
       ulimits: expect.arrayContaining([{ name: "memlock", softLimit: -1, hardLimit: -1 }]) as unknown,

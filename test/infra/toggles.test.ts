@@ -49,6 +49,7 @@ beforeAll(async () => {
   plain = await make();
 }, 60_000);
 
+const DIGEST = "0".repeat(64);
 const DOMAIN = { domain: "gym.example.com", hostedZoneId: "Z0123456789ABCDEFGHIJ" };
 
 /** Each setting, by something that it changes and what must come of it. */
@@ -77,6 +78,15 @@ const TOGGLES: Record<SettingName, { config: Record<string, string>; expectChang
       expect(more).toEqual([]);
       expect(fewer).toEqual(expect.arrayContaining(["CapacityProvider", "Group", "LaunchTemplate"]));
       expect([now.count("Group"), now.count("LaunchTemplate")]).toEqual([0, 0]);
+    },
+  },
+  engineImages: {
+    config: { engineImages: JSON.stringify(["slime", "vllm"].map((each) => `${each}=x@sha256:${DIGEST}`)) },
+    expectChange: (now) => {
+      const { more, fewer } = now.since(plain);
+      expect(fewer).toEqual([]);
+      // The agent that they fetch, and a definition of each engine for the one GPU class.
+      expect(more).toEqual(["BucketObjectv2", "JobDefinition", "ProgramObject", "TaskDefinition"]);
     },
   },
   maxInstances: {

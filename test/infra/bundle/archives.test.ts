@@ -3,9 +3,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { agentFiles } from "../../../infra/bundle/agent-archive.ts";
 import { engineFiles } from "../../../infra/bundle/engine-archive.ts";
 import { programFile } from "../../../infra/bundle/program-file.ts";
 import { archive } from "../../../infra/bundle/tar.ts";
+
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+if (!hasPython) process.stderr.write("skipped: there is no python3 on this machine\n");
 
 const folder = mkdtempSync(join(tmpdir(), "spotter-archive-"));
 afterAll(() => {
@@ -55,6 +59,31 @@ describe("a program's file", () => {
     programFile("engine", files, folder);
     const kept = readdirSync(folder).filter((name) => name.endsWith(".tar.gz"));
     expect(kept.map((name) => name.split("-")[0]).sort()).toEqual(["engine", "gateway"]);
+  });
+});
+
+describe("the agent beside engines for GPUs", () => {
+  const files = agentFiles();
+
+  it.skipIf(!hasPython)("starts where nothing else is, and says what a container needs", () => {
+    const into = unpacked(archive(files));
+    const { status, stderr } = spawnSync("python3", ["-m", "spotter_agent"], {
+      cwd: into,
+      env: { PATH: process.env["PATH"], PYTHONDONTWRITEBYTECODE: "1" },
+      encoding: "utf8",
+    });
+    expect([status, stderr]).toEqual([1, expect.stringContaining("SPOTTER_URL")]);
+  });
+
+  it("has the plug-ins of slime and vLLM, and nothing that Python left behind", () => {
+    const paths = files.map(({ path }) => path);
+    for (const each of [
+      "spotter_slime/__init__.py",
+      "spotter_vllm-1.dist-info/entry_points.txt",
+      "user_code.py",
+    ])
+      expect(paths).toContain(each);
+    expect(paths.filter((path) => /__pycache__|\.pyc$/.test(path))).toEqual([]);
   });
 });
 
