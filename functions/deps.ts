@@ -1,4 +1,4 @@
-import type { ForeignEngine } from "./ports/containers.ts";
+import type { ContainerKind, ContainerSpec, ForeignEngine } from "./ports/containers.ts";
 import type { Holds } from "./gateway/hold.ts";
 import type { Pricing } from "./cost/pricing.ts";
 import type { Blobs } from "./ports/blobs.ts";
@@ -68,6 +68,13 @@ export interface Deps {
     holds?: Holds;
     /** Engines besides the embedded one that containers here can start. Default: none. */
     engines?: () => readonly ForeignEngine[];
+    /** How its owner gives this home an engine that it lacks. Default: docs/engines.md says it. */
+    engineHint?: (engine: ForeignEngine) => string;
+    /**
+     * Throws where no container of this home could be what is wanted: before anything is written down. Default: it
+     * turns out when one is started.
+     */
+    checkPlace?: (kind: ContainerKind, wanted: Pick<ContainerSpec, "engine" | "hardware">) => void;
     /** Whether containers find a `python3`. Default: they do not. */
     hasPython?: () => boolean;
     /** What containers run on and cost. Default: one machine, and nothing. */

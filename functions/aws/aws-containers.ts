@@ -114,9 +114,12 @@ export class AwsContainers implements Containers {
     if (heard?.type === "rebalance") return await this.#replicasToLeave(heard.instanceId);
     if (heard?.type !== "job") return [];
     const view = viewOfJob(this.#options.params.stack, heard.job);
-    // Batch numbers nothing: only an end is believed, for the rest it is asked.
-    if (view !== undefined && isOver(view)) this.#batch.heard(view);
-    else await this.#batch.heardOf(heard.job.jobId);
+    const [id = "", node] = heard.job.jobId.split("#");
+    const hasNodes = node !== undefined || heard.job.nodeProperties !== undefined;
+    // Batch numbers nothing: only an end is believed, for the rest it is asked. Of several nodes the main one tells
+    // how a job ended.
+    if (view !== undefined && isOver(view) && !hasNodes) this.#batch.heard(view);
+    else await this.#batch.heardOf(id);
     return [];
   }
 

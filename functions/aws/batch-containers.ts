@@ -4,9 +4,17 @@ import type { AwsApis } from "./aws-containers/apis.ts";
 import { isRefusal, launchRefused } from "./aws-containers/call-errors.ts";
 import { platformName, tagsOf } from "./aws-containers/names.ts";
 import { allPages, inHundreds } from "./aws-containers/pages.ts";
-import { spotOf, targetOf, type AwsContainersParams } from "./aws-containers/params.ts";
+import type { AwsContainersParams } from "./aws-containers/params.ts";
+import { queuesOf, workPlace } from "./aws-containers/place.ts";
 import type { Platform, Started } from "./aws-containers/platform.ts";
-import { isOver, jobState, newerJob, viewOfJob, type JobView } from "./batch-containers/job-state.ts";
+import {
+  isOver,
+  jobState,
+  mainNodeOf,
+  newerJob,
+  viewOfJob,
+  type JobView,
+} from "./batch-containers/job-state.ts";
 
 const LIVING: JobStatus[] = ["SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING"];
 /** Batch takes no shorter limit. */
@@ -40,7 +48,7 @@ export class BatchContainers implements Platform<JobView> {
   async findByName(jobId: string, spec?: ContainerSpec): Promise<JobView[]> {
     const api = await this.#apis.batch();
     const values = [platformName(this.#params.stack, jobId)];
-    const queues = spec === undefined ? this.#queues() : [queueOf(this.#params, spec)];
+    const queues = spec === undefined ? queuesOf(this.#params) : [workPlace(this.#params, spec).jobQueue];
     const ids = await listIn(queues, (jobQueue, nextToken) =>
       api.listJobs({ jobQueue, filters: [{ name: "JOB_NAME", values }], nextToken }),
     );
@@ -51,24 +59,27 @@ export class BatchContainers implements Platform<JobView> {
     const api = await this.#apis.batch();
     const lists = await Promise.all(
       LIVING.map((jobStatus) =>
-        listIn(this.#queues(), (jobQueue, nextToken) => api.listJobs({ jobQueue, jobStatus, nextToken })),
+        listIn(queuesOf(this.#params), (jobQueue, nextToken) =>
+          api.listJobs({ jobQueue, jobStatus, nextToken }),
+        ),
       ),
     );
     // One that moves on between the lists is in two of them.
     return await this.look([...new Set(lists.flat())].filter((id) => !isKnown(id)));
   }
 
-  #queues(): string[] {
-    const targets = Object.values(this.#params.work);
-    return [
-      ...new Set(targets.flatMap(({ jobQueue, spotJobQueue }) => [jobQueue, spotJobQueue ?? jobQueue])),
-    ];
-  }
-
   async look(ids: string[]): Promise<JobView[]> {
     const api = await this.#apis.batch();
-    const jobs = await inHundreds(ids, async (some) => (await api.describeJobs({ jobs: some })).jobs ?? []);
-    return jobs.flatMap((job) => viewOfJob(this.#params.stack, job) ?? []);
+    const describe = (all: string[]) =>
+      inHundreds(all, async (some) => (await api.describeJobs({ jobs: some })).jobs ?? []);
+    const jobs = await describe(ids);
+    // Of a job over several nodes the main one has the log and the exit code.
+    const mains = new Map((await describe(jobs.flatMap(mainNodeOf))).map((main) => [main.jobId, main]));
+    return jobs.flatMap((job) => {
+      const main = mains.get(mainNodeOf(job)[0]);
+      const { container, attempts } = main ?? job;
+      return viewOfJob(this.#params.stack, { ...job, container, attempts }) ?? [];
+    });
   }
 
   async end(id: string, words: string): Promise<void> {
@@ -111,28 +122,31 @@ async function listIn(queues: string[], list: ListPage): Promise<string[]> {
   return lists.flat().flatMap(({ jobId }) => jobId ?? []);
 }
 
-function queueOf(params: AwsContainersParams, { hardware }: Pick<ContainerSpec, "hardware">): string {
-  const { target, hardwareClass } = targetOf(params.work, hardware);
-  return hardware?.spot === true ? spotOf(target.spotJobQueue, hardwareClass) : target.jobQueue;
-}
-
 /** What SubmitJob is asked for. */
 function submitJobInput(
   params: AwsContainersParams,
-  { jobId, kind, environment, hardware, maxLifetimeMs }: ContainerSpec,
+  { jobId, kind, engine, environment, hardware, maxLifetimeMs }: ContainerSpec,
 ): SubmitJobCommandInput {
-  const { target } = targetOf(params.work, hardware);
+  const { jobDefinition, jobQueue, nodes } = workPlace(params, { engine, hardware });
   const gpus = hardware?.gpu === undefined ? 0 : hardware.count;
+  const containerOverrides = {
+    environment: Object.entries(environment).map(([name, value]) => ({ name, value })),
+    ...(gpus > 0 && { resourceRequirements: [{ type: "GPU" as const, value: String(gpus) }] }),
+  };
   return {
     jobName: platformName(params.stack, jobId),
-    jobQueue: queueOf(params, { hardware }),
-    jobDefinition: target.jobDefinition,
+    jobQueue,
+    jobDefinition,
     tags: tagsOf(params.stack, { jobId, kind, maxLifetimeMs }),
     propagateTags: true,
-    containerOverrides: {
-      environment: Object.entries(environment).map(([name, value]) => ({ name, value })),
-      ...(gpus > 0 && { resourceRequirements: [{ type: "GPU", value: String(gpus) }] }),
-    },
+    ...(nodes === undefined
+      ? { containerOverrides }
+      : {
+          nodeOverrides: {
+            numNodes: nodes,
+            nodePropertyOverrides: [{ targetNodes: "0:", containerOverrides }],
+          },
+        }),
     // Without a rule that matches, Batch would retry.
     retryStrategy: { attempts: 1, evaluateOnExit: [{ onReason: "*", action: "EXIT" }] },
     ...(maxLifetimeMs !== undefined && {

@@ -5,7 +5,8 @@ import type { AwsApis } from "./aws-containers/apis.ts";
 import { isRefusal, launchRefused } from "./aws-containers/call-errors.ts";
 import { clientToken, platformName, tagsOf } from "./aws-containers/names.ts";
 import { allPages, inHundreds } from "./aws-containers/pages.ts";
-import { spotOf, targetOf, type AwsContainersParams } from "./aws-containers/params.ts";
+import type { AwsContainersParams } from "./aws-containers/params.ts";
+import { servePlace } from "./aws-containers/place.ts";
 import type { Platform, Started } from "./aws-containers/platform.ts";
 import { notStartedReason } from "./aws-containers/reasons.ts";
 import { isStopped, newerTask, taskState, viewOfTask, type TaskView } from "./ecs-containers/task-state.ts";
@@ -120,22 +121,20 @@ export class EcsContainers implements Platform<TaskView> {
 /** What RunTask is asked for. The job token goes by the environment: never by a command line or a tag. */
 function runTaskInput(
   params: AwsContainersParams,
-  { jobId, kind, environment, hardware, maxLifetimeMs }: ContainerSpec,
+  { jobId, kind, engine, environment, hardware, maxLifetimeMs }: ContainerSpec,
   nowMs: number,
 ): RunTaskCommandInput {
-  const { target, hardwareClass } = targetOf(params.serve, hardware);
-  const isSpot = hardware?.spot === true;
-  const provider = isSpot ? spotOf(target.spotCapacityProvider, hardwareClass) : target.capacityProvider;
+  const { taskDefinition, capacityProvider, network } = servePlace(params, { engine, hardware });
   const tags = Object.entries(tagsOf(params.stack, { jobId, kind, maxLifetimeMs }));
   const gpus = hardware?.gpu === undefined ? 0 : hardware.count;
   return {
     cluster: params.cluster,
-    taskDefinition: target.taskDefinition,
+    taskDefinition,
     count: 1,
     startedBy: platformName(params.stack, jobId),
     clientToken: clientToken(params.stack, jobId, nowMs),
     // A strategy, not a launch type: only such tasks make the provider start instances.
-    capacityProviderStrategy: [{ capacityProvider: provider, weight: 1 }],
+    capacityProviderStrategy: [{ capacityProvider, weight: 1 }],
     tags: tags.map(([key, value]) => ({ key, value })),
     overrides: {
       containerOverrides: [
@@ -146,7 +145,7 @@ function runTaskInput(
         },
       ],
     },
-    ...(target.network !== "host" && {
+    ...(network !== "host" && {
       networkConfiguration: {
         awsvpcConfiguration: {
           subnets: params.subnets,

@@ -24,6 +24,8 @@ export const hardware = z
     fallbacks: z.optional(z.array(gpuClass).check(z.minLength(1), z.maxLength(8))),
     /** GPUs, on one instance. */
     count: z._default(countUpTo(8), 1),
+    /** Instances with so many GPUs each, for an engine that trains over several. Absent: one. */
+    nodes: z.optional(countUpTo(64)),
     /** Cheaper, and may be taken away at two minutes' notice; the run goes on from its last checkpoint. */
     spot: z._default(z.boolean(), false),
   })

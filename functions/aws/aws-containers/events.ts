@@ -50,6 +50,8 @@ const jobChange = z.object({
   tags: z.catch(z.record(z.string(), z.string()), {}),
   container: jobContainer,
   attempts: z.catch(z.array(z.object({ container: jobContainer })), []),
+  /** Of a job over several nodes. */
+  nodeProperties: z.catch(z.optional(z.object({ mainNode: whole })), undefined),
 });
 /** Both the warning of a spot instance and the hint that comes before it, perhaps long before, perhaps never. */
 const spotWarning = z.object({ "instance-id": z.string().check(z.regex(/^i-[0-9a-f]{8,32}$/)) });

@@ -1,11 +1,12 @@
 import type { GpuClass, Hardware } from "../../../sdk/schema/hardware.ts";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
+import type { ForeignEngine } from "../../ports/containers.ts";
 
 /** What a container runs on: a processor alone, or the class of its GPUs. */
 type HardwareClass = "cpu" | GpuClass;
 
 /** Where replicas of one hardware class run. */
-interface ServeTarget {
+export interface ServeTarget {
   /** Family, family:revision or ARN. Its `stopTimeout` is the grace of a stop: ECS takes no other. */
   taskDefinition: string;
   /** On-demand capacity provider: of an auto scaling group for GPUs, `FARGATE` for a processor. */
@@ -27,6 +28,30 @@ interface WorkTarget {
   spotJobQueue?: string;
 }
 
+/** Runs of one engine over several instances. */
+export interface NodesTarget {
+  /** Of each instance, such as `H100:8`. */
+  hardwareClass: string;
+  /** Most instances of one run. */
+  most: number;
+  /** Of the type `multinode`. */
+  jobDefinition: string;
+  jobQueue: string;
+}
+
+/**
+ * What another maker's engine is started from, where the targets of a hardware class have the embedded one. `{class}`
+ * in a name stands for the class, as in `spotter-dev-slime-{class}`: `spotter-dev-slime-h100-8`.
+ */
+export interface EngineTarget {
+  /** Family of task definitions. Absent: it serves nothing. */
+  serve?: string;
+  /** Name of job definitions. Absent: it trains nothing. */
+  work?: string;
+  /** Absent: this stack has no runs over several instances. */
+  nodes?: NodesTarget;
+}
+
 /** Everything the adapter must know about a stack. The entry fills it; nothing here reads the environment. */
 export interface AwsContainersParams {
   /** Name of the stack. Everything started carries it as the tag `spotter:stack`; the sweep ends nothing else. */
@@ -45,6 +70,8 @@ export interface AwsContainersParams {
   logStreamPrefix: string;
   serve: Partial<Record<HardwareClass, ServeTarget>>;
   work: Partial<Record<HardwareClass, WorkTarget>>;
+  /** Absent: the embedded engine alone. */
+  engines?: Partial<Record<ForeignEngine, EngineTarget>>;
   region?: string;
   /** Address of all clients, for tests. Absent: AWS_ENDPOINT_URL or AWS itself. */
   endpoint?: string;

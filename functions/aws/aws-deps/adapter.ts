@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { parseWith } from "../../../sdk/schema/parse.ts";
+import type { Deps } from "../../deps.ts";
 import type { Clock, Log } from "../../ports/clock.ts";
 
 /** Variables that every function of a stack has. */
@@ -37,6 +38,8 @@ export interface Adapter<T, S extends Shape = Shape> {
   variables: S;
   /** What people should know of it, for `notes` of the status. */
   notes?(settings: Settings): readonly string[];
+  /** What is known of this home by its variables. */
+  config?(variables: z.infer<z.ZodMiniObject<S>>): Partial<Deps["config"]>;
   open(variables: z.infer<z.ZodMiniObject<S>>, context: AdapterContext): T;
 }
 

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { gpuClass } from "../../../sdk/schema/hardware.ts";
 import { AwsContainers } from "../aws-containers.ts";
+import { engineHint, servePlace, workPlace } from "../aws-containers/place.ts";
 import { adapter } from "./adapter.ts";
 
 const name = z.string().check(z.minLength(1));
@@ -18,6 +19,18 @@ const serveTarget = z.strictObject({
   network: z.optional(z.enum(["awsvpc", "host"])),
 });
 const workTarget = z.strictObject({ jobDefinition: name, jobQueue: name, spotJobQueue: z.optional(name) });
+const engineTarget = z.strictObject({
+  serve: z.optional(name),
+  work: z.optional(name),
+  nodes: z.optional(
+    z.strictObject({
+      hardwareClass: name,
+      most: z.int().check(z.gte(2)),
+      jobDefinition: name,
+      jobQueue: name,
+    }),
+  ),
+});
 
 /** What the stack runs containers on. One JSON text: it is of one piece, and a function has few variables. */
 export const containerPlaces = z.strictObject({
@@ -30,6 +43,7 @@ export const containerPlaces = z.strictObject({
   logStreamPrefix: z._default(name, "spotter"),
   serve: z.partialRecord(hardwareClass, serveTarget),
   work: z.partialRecord(hardwareClass, workTarget),
+  engines: z._default(z.partialRecord(z.enum(["slime", "vllm"]), engineTarget), {}),
 });
 
 const variables = { SPOTTER_CONTAINERS: z.pipe(jsonText(), containerPlaces) };
@@ -41,6 +55,17 @@ export interface ContainerSettings {
 /** Containers as tasks of ECS and jobs of Batch. */
 export const containers = adapter<AwsContainers, typeof variables>({
   variables,
+  config: ({ SPOTTER_CONTAINERS: places }) => {
+    const engines = Object.keys(places.engines) as (keyof typeof places.engines)[];
+    // Nothing of a place depends on the stack's name.
+    const params = { ...places, stack: "" };
+    return {
+      engines: () => engines,
+      engineHint,
+      checkPlace: (kind, wanted) =>
+        void (kind === "serve" ? servePlace(params, wanted) : workPlace(params, wanted)),
+    };
+  },
   open: ({ SPOTTER_CONTAINERS: places }, { settings, clock, log, redact }) =>
     new AwsContainers({ params: { ...places, stack: settings.SPOTTER_STACK }, clock, log, redact }),
 });

@@ -100,6 +100,7 @@ export function openPorts(adapters: AwsAdapters, options: OpenOptions): AwsDeps 
       pricing: awsPricing(options.environment),
       maxLifetimeMs: DEFAULT_LIFETIME_MS,
       notes: named.flatMap((each) => [...(each.notes?.(settings) ?? [])]),
+      ...containers?.config?.(settings),
     },
   };
 }

@@ -40,6 +40,13 @@ export function viewOfJob(stack: string, job: JobDetail): JobView | undefined {
   };
 }
 
+/** The id of a job's main node, where it has several: nodes are addressed by their number. */
+export function mainNodeOf({ jobId, nodeProperties }: JobDetail): string[] {
+  return jobId === undefined || nodeProperties === undefined
+    ? []
+    : [`${jobId}#${nodeProperties.mainNode ?? 0}`];
+}
+
 export function isOver({ status }: Pick<JobView, "status">): boolean {
   return status === "SUCCEEDED" || status === "FAILED";
 }

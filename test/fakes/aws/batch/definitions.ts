@@ -13,11 +13,19 @@ export class JobDefinitions {
   readonly #names = new Map<string, Definition[]>();
 
   register(input: batch.RegisterJobDefinitionRequest): Definition {
-    const { jobDefinitionName = "", type, containerProperties, retryStrategy, timeout } = input;
+    const {
+      jobDefinitionName = "",
+      type,
+      containerProperties,
+      nodeProperties,
+      retryStrategy,
+      timeout,
+    } = input;
     if (!namePattern.test(jobDefinitionName)) throw clientError("The job definition's name is not allowed.");
-    if (type !== "container")
-      throw new Fault("ClientException", `the fake Batch has no ${String(type)} jobs`);
-    if (containerProperties?.image === undefined) throw clientError("containerProperties.image is required.");
+    if (type === "multinode") checkNodes(nodeProperties);
+    else if (type !== "container") throw clientError(`the fake Batch has no ${String(type)} jobs`);
+    else if (containerProperties?.image === undefined)
+      throw clientError("containerProperties.image is required.");
     checkRetry(retryStrategy);
     checkTimeout(timeout);
     const revisions = this.#names.get(jobDefinitionName) ?? [];
@@ -58,6 +66,15 @@ export class JobDefinitions {
           (status === undefined || each.status === status),
       );
   }
+}
+
+function checkNodes(properties: batch.NodeProperties | undefined): void {
+  const { numNodes = 0, mainNode = 0, nodeRangeProperties = [] } = properties ?? {};
+  if (numNodes < 1 || mainNode >= numNodes) throw clientError("numNodes must be larger than mainNode.");
+  if (nodeRangeProperties.length === 0 || nodeRangeProperties.length > 5)
+    throw clientError("A multi-node job has one to five node ranges.");
+  for (const { container } of nodeRangeProperties)
+    if (container?.image === undefined) throw clientError("container.image is required.");
 }
 
 export const clientError = (message: string): Fault => new Fault("ClientException", message);

@@ -7,6 +7,7 @@ import type { World } from "../world.ts";
 import type { JobDefinitions } from "./definitions.ts";
 import { checkRetry, checkTimeout, clientError, namePattern } from "./definitions.ts";
 import { needsOf } from "./job-parts.ts";
+import { nodesOf, rangeOf, startNodes } from "./nodes.ts";
 import { finished, type JobRecord, type Jobs, type Queue } from "./jobs.ts";
 
 export interface BatchState {
@@ -73,12 +74,7 @@ function submit(state: BatchState, world: World, input: batch.SubmitJobRequest):
     );
   }
   if (Object.keys(tags).length > 50) throw clientError("There can be at most 50 tags.");
-  for (const each of [
-    "nodeOverrides",
-    "arrayProperties",
-    "eksPropertiesOverride",
-    "ecsPropertiesOverride",
-  ] as const) {
+  for (const each of ["arrayProperties", "eksPropertiesOverride", "ecsPropertiesOverride"] as const) {
     if (input[each] !== undefined) throw clientError(`the fake Batch does not know ${each}`);
   }
   checkRetry(input.retryStrategy);
@@ -93,19 +89,67 @@ function submit(state: BatchState, world: World, input: batch.SubmitJobRequest):
   if (queue === undefined) throw clientError(`Job Queue ${input.jobQueue ?? ""} does not exist.`);
   if ((input.dependsOn ?? []).length > 20) throw clientError("A job can depend on at most 20 jobs.");
   const definition = state.definitions.active(input.jobDefinition ?? "");
-  const properties = definition.containerProperties ?? {};
-  const needs = needsOf(properties, containerOverrides);
+  const jobId = world.ids.uuid();
+  const jobArn = arn("batch", `job/${jobId}`);
+  const job = (id: string, properties: batch.ContainerProperties, overrides: batch.ContainerOverrides) =>
+    recordOf({ input, definition, queue, id, properties, overrides, nowMs: world.clock.now() });
+  const { nodeProperties } = definition;
+  if (definition.type === "multinode") {
+    if (input.containerOverrides !== undefined)
+      throw clientError("containerOverrides are not for multi-node jobs.");
+    const { nodePropertyOverrides } = input.nodeOverrides ?? {};
+    const numNodes = nodesOf(nodeProperties, input.nodeOverrides);
+    const { mainNode = 0 } = nodeProperties ?? {};
+    const nodes = Array.from({ length: numNodes }, (_, node) =>
+      job(
+        `${jobId}#${node}`,
+        rangeOf(nodeProperties?.nodeRangeProperties, node)?.container ?? {},
+        rangeOf(nodePropertyOverrides, node)?.containerOverrides ?? {},
+      ),
+    );
+    const first = nodes[mainNode];
+    if (first === undefined) throw clientError("The main node must be one of the nodes.");
+    const { container: _container, ...rest } = first.job;
+    const whole: JobRecord = {
+      ...first,
+      job: {
+        ...rest,
+        jobId,
+        jobArn,
+        nodeProperties: { ...nodeProperties, numNodes } as batch.NodeProperties,
+      },
+    };
+    startNodes(state.jobs, whole, nodes, mainNode);
+  } else {
+    if (input.nodeOverrides !== undefined) throw clientError("nodeOverrides are for multi-node jobs.");
+    state.jobs.submit(job(jobId, definition.containerProperties ?? {}, containerOverrides));
+  }
+  return { jobArn, jobName, jobId };
+}
+
+interface Submitted {
+  input: batch.SubmitJobRequest;
+  definition: ReturnType<JobDefinitions["active"]>;
+  queue: Queue;
+  id: string;
+  properties: batch.ContainerProperties;
+  overrides: batch.ContainerOverrides;
+  nowMs: number;
+}
+
+/** What is kept of a job, or of one of its nodes. */
+function recordOf({ input, definition, queue, id, properties, overrides, nowMs }: Submitted): JobRecord {
+  const needs = needsOf(properties, overrides);
   if (needs.cpu <= 0 || needs.memoryMiB <= 0) throw clientError("A job needs VCPU and MEMORY.");
   if (definition.platformCapabilities?.includes("FARGATE") === true) {
     const problem = fargateSizeProblem(needs);
     if (problem !== undefined) throw clientError(problem);
   }
-  const jobId = world.ids.uuid();
-  const jobArn = arn("batch", `job/${jobId}`);
-  state.jobs.submit({
+  const { jobName = "", tags = {} } = input;
+  return {
     queue,
     properties,
-    overrides: containerOverrides,
+    overrides,
     container: undefined,
     lease: undefined,
     instance: undefined,
@@ -113,13 +157,13 @@ function submit(state: BatchState, world: World, input: batch.SubmitJobRequest):
     cancelTimeout: () => undefined,
     attemptStartedAtMs: undefined,
     job: {
-      jobId,
+      jobId: id,
       jobName,
-      jobArn,
+      jobArn: arn("batch", `job/${id}`),
       jobQueue: queue.arn,
       jobDefinition: definition.jobDefinitionArn,
       status: "SUBMITTED",
-      createdAt: world.clock.now(),
+      createdAt: nowMs,
       startedAt: undefined,
       attempts: [],
       dependsOn: input.dependsOn ?? [],
@@ -133,16 +177,15 @@ function submit(state: BatchState, world: World, input: batch.SubmitJobRequest):
       isTerminated: false,
       container: {
         image: properties.image,
-        command: containerOverrides.command ?? properties.command ?? [],
+        command: overrides.command ?? properties.command ?? [],
         jobRoleArn: properties.jobRoleArn,
         executionRoleArn: properties.executionRoleArn,
-        environment: [...(properties.environment ?? []), ...(containerOverrides.environment ?? [])],
-        resourceRequirements: containerOverrides.resourceRequirements ?? properties.resourceRequirements,
+        environment: [...(properties.environment ?? []), ...(overrides.environment ?? [])],
+        resourceRequirements: overrides.resourceRequirements ?? properties.resourceRequirements,
         networkInterfaces: [],
       },
     },
-  });
-  return { jobArn, jobName, jobId };
+  };
 }
 
 function shown(jobs: Jobs, record: JobRecord): batch.JobDetail {
@@ -158,7 +201,8 @@ function listJobs({ jobs, queues }: BatchState, input: batch.ListJobsRequest): b
   const matches =
     filters[0] === undefined ? ({ job }: JobRecord) => job.status === jobStatus : filterOf(filters[0]);
   const found = [...jobs.records.values()]
-    .filter((record) => record.queue === queue && matches(record))
+    // Nodes are listed by the job that they are of.
+    .filter((record) => record.queue === queue && record.node === undefined && matches(record))
     .sort((a, b) => (b.job.createdAt ?? 0) - (a.job.createdAt ?? 0));
   const { items, next } = page(found, { ...paging(input), code: "ClientException" });
   return {

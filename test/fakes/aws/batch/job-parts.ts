@@ -44,6 +44,7 @@ export function runOf(record: JobRecord, world: World): ContainerRun {
       AWS_BATCH_JOB_ID: job.jobId,
       AWS_BATCH_JOB_ATTEMPT: String(job.attempts.length + 1),
       AWS_BATCH_JQ_NAME: queue.name,
+      ...record.node?.environment,
     },
     command: substituted(overrides.command ?? properties.command ?? [], job.parameters ?? {}),
     cpu: needs.cpu,

@@ -32,6 +32,10 @@ export interface JobRecord {
   ending: { statusReason: string; mayRetry: boolean; codeLost?: boolean } | undefined;
   cancelTimeout: () => void;
   attemptStartedAtMs: number | undefined;
+  /** One node of a job over several: variables that tell its place, and who is told when it moves on. */
+  node?: { environment: Record<string, string>; moved: () => void };
+  /** Of a job over several nodes: the main one, which it is ended by. */
+  main?: JobRecord;
 }
 
 const keptMs = 7 * 24 * 3_600_000;
@@ -62,6 +66,7 @@ export class Jobs {
     const { job } = record;
     if (finished(record)) return;
     job[kind] = true;
+    if (record.main !== undefined) return this.terminate(record.main, statusReason, kind);
     if (job.status !== "STARTING" && job.status !== "RUNNING") {
       job.statusReason = statusReason;
       return this.#finish(record, "FAILED");
@@ -213,7 +218,8 @@ export class Jobs {
   }
 
   /** While it waits, why: Batch says so once a launch has failed. */
-  statusReasonOf({ job, lease }: JobRecord): string | undefined {
+  statusReasonOf({ job, lease, main }: JobRecord): string | undefined {
+    if (main !== undefined) return this.statusReasonOf(main);
     const problem =
       job.status === "RUNNABLE" && lease?.lease.instance === undefined ? lease?.pool.problem : undefined;
     if (problem === undefined || lease?.pool.activities[0]?.status !== "Failed") return job.statusReason;
@@ -237,13 +243,21 @@ export class Jobs {
     this.#world.clock.after(keptMs, () => this.records.delete(record.job.jobId));
   }
 
-  #to({ job }: JobRecord, status: NonNullable<JobDetail["status"]>): void {
+  /** For the record of a job over several nodes, which is as its main node is. */
+  follow(record: JobRecord, status: NonNullable<JobDetail["status"]>): void {
+    this.records.set(record.job.jobId, record);
+    this.#to(record, status);
+  }
+
+  #to(record: JobRecord, status: NonNullable<JobDetail["status"]>): void {
+    const { job } = record;
     job.status = status;
     if (job.container !== undefined && status === "RUNNING") {
       job.container.logStreamName = logStreamOf({ job });
       job.container.taskArn = taskArnOf({ job });
     }
     this.#world.events.publish("aws.batch", "Batch Job State Change", [job.jobArn ?? ""], { ...job });
+    record.node?.moved();
   }
 }
 

@@ -53,6 +53,29 @@ describe("the settings of a process on AWS", () => {
   });
 });
 
+it("offers the engines that the stack has images of, says how it gets others, and knows its places", () => {
+  const places = {
+    ...{ cluster: "c", subnets: ["s"], securityGroups: [], logGroup: "l" },
+    serve: {},
+    work: { "L4:1": { jobDefinition: "work", jobQueue: "queue" } },
+  };
+  const open = (engines?: object) =>
+    openPorts(
+      { store, containers },
+      { environment: { ...least, SPOTTER_CONTAINERS: JSON.stringify({ ...places, engines }) } },
+    ).config;
+  const { engines, engineHint, checkPlace } = open({ slime: { work: "slime-{class}" } });
+  expect(engines?.()).toEqual(["slime"]);
+  expect(open().engines?.()).toEqual([]);
+  expect(engineHint?.("vllm")).toContain("spotter:engineImages[0]' vllm=");
+  const hardware = { gpu: "L4", count: 1, spot: false } as const;
+  expect(() => checkPlace?.("train", { engine: "slime", hardware })).not.toThrow();
+  expect(() => checkPlace?.("train", { engine: "slime", hardware: { ...hardware, nodes: 2 } })).toThrow(
+    "several instances",
+  );
+  expect(() => checkPlace?.("serve", { hardware })).toThrow("no L4 instances");
+});
+
 describe("a port that a process was built without", () => {
   it("says so when it is used, and is no promise", async () => {
     const deps = openPorts({ store }, { environment: least });
