@@ -112,6 +112,8 @@ export interface HardwareParams {
   fallbacks?: GpuClass[];
   /** GPUs, on one instance. Default 1. */
   count?: number;
+  /** Instances with so many GPUs each: slime trains over several. Default 1. */
+  nodes?: number;
   /** Default false. */
   spot?: boolean;
 }

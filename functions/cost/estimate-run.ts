@@ -2,6 +2,7 @@ import type { Estimate, Price } from "../../sdk/schema/cost.ts";
 import { hardwareChoices } from "../../sdk/schema/hardware.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
+import { checkRunEngine } from "../engines/engines.ts";
 import { getRunSpec, RUNS, type RunDocument } from "../runs/records.ts";
 import { estimateEngine, type EngineEstimate } from "./estimate-engine.ts";
 import { estimateCost, tokensPerStep, type EstimateFacts } from "./estimate.ts";
@@ -13,7 +14,7 @@ const MAX_LOOKED_AT = 50;
 
 /** What a run would take and cost here. */
 export async function estimateRun(control: Control, spec: RunSpec): Promise<Estimate> {
-  return (await estimateFor(control, spec)).estimate;
+  return (await estimateFor(control, checkRunEngine(control, spec))).estimate;
 }
 
 /** The same, with what it rests on. */

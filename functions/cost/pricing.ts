@@ -39,10 +39,11 @@ export function cloudPricing(params: CloudPricingParams = {}): Pricing {
     choosesHardware: true,
     priceOf(hardware = ANY) {
       const instance = instanceFor(hardware, list, region);
+      const { nodes = 1 } = hardware;
       return {
         instance: instance?.name ?? "fargate",
-        hourlyUsd: hourlyUsd(hardware, list, region, cpu),
-        gpus: instance?.gpus ?? 0,
+        hourlyUsd: nodes * hourlyUsd(hardware, list, region, cpu),
+        gpus: nodes * (instance?.gpus ?? 0),
         spot: hardware.spot,
       };
     },
@@ -76,12 +77,13 @@ export function ignoredHardware(pricing: Pricing, hardware: Hardware | undefined
 /** What one should know about the hardware that a run asks for. */
 export function hardwareNotes(pricing: Pricing, { hardware, engine }: Pick<RunSpec, "hardware" | "engine">) {
   const ignored = ignoredHardware(pricing, hardware);
-  if (ignored.length > 0 || hardware?.gpu === undefined) return ignored;
+  if (ignored.length > 0 || hardware?.gpu === undefined || engine !== "onnx") return ignored;
   return [
     `The engine ${engine} uses processors only: ${hardwareText(hardware)} would stand idle and be paid for.`,
   ];
 }
 
-export function hardwareText({ gpu, count, spot }: Hardware): string {
-  return [gpu === undefined ? "no GPU" : `${count} × ${gpu}`, ...(spot ? ["spot"] : [])].join(", ");
+export function hardwareText({ gpu, count, nodes = 1, spot }: Hardware): string {
+  const gpus = gpu === undefined ? "no GPU" : `${count} × ${gpu}`;
+  return [...(nodes > 1 ? [`${nodes} nodes of ${gpus}`] : [gpus]), ...(spot ? ["spot"] : [])].join(", ");
 }

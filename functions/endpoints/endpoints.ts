@@ -42,8 +42,8 @@ export type Launch = LaunchEndpoint & { implicit?: true };
 /** As {@link launchEndpoint}, for callers that hold the gate already. */
 export async function accept(control: Control, id: string, asked: Launch, force = false): Promise<Endpoint> {
   // Before its model is looked for: nobody should fetch weights for an engine that is not here.
-  checkEndpointEngine(control, { ...asked, name: asked.name ?? "endpoint" });
-  const launch = { ...asked, model: await pinnedModel(control, asked.model) };
+  const hardware = checkEndpointEngine(control, { ...asked, name: asked.name ?? "endpoint" });
+  const launch = { ...asked, ...(hardware && { hardware }), model: await pinnedModel(control, asked.model) };
   if (launch.checkpoint !== undefined) await checkCheckpoint(control, launch, launch.checkpoint);
   // Refused here, and not by a replica that never comes, where nothing has this hardware.
   for (const choice of launch.hardware ? hardwareChoices(launch.hardware) : [])

@@ -12,6 +12,7 @@ import type { NativePlan } from "../../sdk/schema/native-plan.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
+import { engineHardware } from "./engine-hardware.ts";
 import type { ForeignEngine } from "../ports/containers.ts";
 
 type Served = Pick<LaunchEndpoint, "model" | "engine" | "vllm" | "hardware">;
@@ -24,26 +25,35 @@ export function foreign(engine: RunSpec["engine"] | LaunchEndpoint["engine"]): {
 /**
  * Refuses what the engine of a run could not do, before anything is started.
  *
+ * @returns The run with the hardware that it gets.
  * @throws SpotterError `engine_missing` where this home has no such engine; `invalid_input` with all that is wrong.
  */
-export function checkRunEngine(control: Control, spec: RunSpec): void {
-  if (spec.engine === "onnx") return;
-  checkOffered(control, spec.engine);
-  const planned = plannedOf(spec);
-  refuse(slimeFaults({ ...spec, ...planned }), "The run");
+export function checkRunEngine(control: Control, spec: RunSpec): RunSpec {
+  const { engine, slime = {} } = spec;
+  if (engine !== "onnx") checkOffered(control, engine);
+  const nodes = engine === "onnx" ? undefined : parseWith(slimeSettings, slime, "slime").actorNumNodes;
+  const hardware = engineHardware(control, { ...spec, kind: "train", model: spec.model.name, nodes });
+  const placed = hardware === spec.hardware ? spec : { ...spec, hardware };
+  if (engine !== "onnx") refuse(slimeFaults({ ...placed, ...plannedOf(placed) }), "The run");
+  return placed;
 }
 
-/** The same of an endpoint. */
-export function checkEndpointEngine(control: Control, launch: Served & { name: string }): void {
-  if (launch.engine === "onnx") {
-    if (launch.vllm === undefined) return;
+/** The same of an endpoint: the hardware of its replicas. */
+export function checkEndpointEngine(
+  control: Control,
+  launch: Served & { name: string },
+): Hardware | undefined {
+  const { engine, model } = launch;
+  if (engine === "onnx" && launch.vllm !== undefined)
     throw new SpotterError("invalid_input", "The settings of vLLM are for an endpoint of engine vllm.", {
       where: "vllm",
       hint: "Add the engine (`--engine vllm`), or leave the settings out.",
     });
-  }
-  checkOffered(control, launch.engine);
-  refuse(vllmFaults(vllmParams(launch.name, launch, undefined)), "The endpoint");
+  if (engine !== "onnx") checkOffered(control, engine);
+  const hardware = engineHardware(control, { ...launch, kind: "serve", model: model.name });
+  if (engine !== "onnx")
+    refuse(vllmFaults(vllmParams(launch.name, { ...launch, hardware }, undefined)), "The endpoint");
+  return hardware;
 }
 
 /** What the container of a run starts; undefined for the embedded engine. `start`: the checkpoint it goes on from. */
@@ -87,7 +97,7 @@ function plannedOf(spec: RunSpec): PlannedSpec {
   const { slime = {}, hardware } = spec;
   const settings = parseWith(slimeSettings, slime, "slime");
   const gpus = settings.actorNumGpusPerNode ?? gpusOf(spec.model.name, hardware);
-  return { ...spec, slime: settings, gpus, nodes: settings.actorNumNodes ?? 1 };
+  return { ...spec, slime: settings, gpus, nodes: settings.actorNumNodes ?? hardware?.nodes ?? 1 };
 }
 
 function gpusOf(model: string, hardware: Hardware | undefined): number {
@@ -96,9 +106,10 @@ function gpusOf(model: string, hardware: Hardware | undefined): number {
 
 function checkOffered(control: Control, engine: ForeignEngine): void {
   if (control.config.engines?.().includes(engine) === true) return;
+  const how = control.config.engineHint?.(engine) ?? "docs/engines.md says how to give it one.";
   throw new SpotterError("engine_missing", `This home has no ${engine}.`, {
     where: "engine",
-    hint: `docs/engines.md says how to give it one. The embedded engine trains and serves without a GPU; models that ${engine} is set up for: ${MODEL_PRESETS.map(({ names }) => names[0]).join(", ")}.`,
+    hint: `${how} The embedded engine trains and serves without a GPU; models that ${engine} is set up for: ${MODEL_PRESETS.map(({ names }) => names[0]).join(", ")}.`,
   });
 }
 

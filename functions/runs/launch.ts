@@ -61,9 +61,9 @@ export function launchRun(
 async function accept(control: Control, id: string, given: RunSpec, force: boolean): Promise<RunDetail> {
   const known = await findRun(control, id);
   if (known) return accepted(control, known);
-  const safe = redacted(control.secrets, given);
-  await checkRunEvals(control, safe);
-  checkRunEngine(control, safe);
+  const asked = redacted(control.secrets, given);
+  await checkRunEvals(control, asked);
+  const safe = checkRunEngine(control, asked);
   const model = await startModel(control, safe);
   const teacher = await acceptTeacher(control, { ...safe, model });
   const spec = { ...safe, model, ...(teacher && { teacher }) };
@@ -85,7 +85,7 @@ async function accept(control: Control, id: string, given: RunSpec, force: boole
   const facts = estimate.hourlyUsd > 0 ? [estimateText(estimate)] : [];
   if (spec.engine === "onnx" && spec.imageOverlay !== undefined)
     warnings.push("imageOverlay is not applied: the embedded engine runs without an image.");
-  if (safe !== given) warnings.push("The value of a secret stood in the spec; it was replaced.");
+  if (asked !== given) warnings.push("The value of a secret stood in the spec; it was replaced.");
   const stored = await putFirst<RunSpecDocument>(control.store, runSpecKey(id), { v: 1, spec });
   const document = newDocument(control, id, stored.spec, estimate, [
     ...facts.map((message) => ({ type: "log" as const, level: "info" as const, message })),

@@ -77,6 +77,13 @@ function shapeFaults(spec: CheckedSpec, options: Record<string, OptionValue>): E
   const faults: EngineFault[] = [];
   const fault = (where: string, message: string, hint?: string) =>
     faults.push({ where: `slime.${where}`, message, ...(hint === undefined ? {} : { hint }) });
+  const nodes = spec.hardware?.nodes ?? 1;
+  if (number("actor-num-nodes") > nodes && spec.hardware !== undefined)
+    fault(
+      "actorNumNodes",
+      `is ${number("actor-num-nodes")}, and the hardware is ${nodes} of them`,
+      `Ask for hardware: { nodes: ${number("actor-num-nodes")} }.`,
+    );
   if (actor % (tp * pp * cp) !== 0)
     fault(
       "tensorModelParallelSize",

@@ -66,7 +66,7 @@ export function slimePlan(spec: PlannedSpec, startedSteps = 0): NativePlan {
       SPOTTER_SLIME_SETUP: "{{spotter.slimeSetup}}",
     },
     overlay: [...(spec.imageOverlay ?? [])],
-    before: spec.nodes > 1 ? [RAY_HEAD] : [],
+    before: [],
     argv: ["{{spotter.python}}", `${SLIME_DIR}/${script}`, ...argv],
     startedSteps,
   };
@@ -101,9 +101,6 @@ export function slimeOptions(
   if (settings.evalInterval === null) delete options["eval-interval"];
   return options;
 }
-
-/** Its children join it, see engine/python/spotter_agent/nodes.py. */
-const RAY_HEAD = ["ray", "start", "--head", "--port=6379", "--disable-usage-stats"];
 
 const ALWAYS: Options = {
   "attention-dropout": 0,

@@ -173,7 +173,7 @@ describe("what slime is started with", () => {
     expect(own).toMatchObject({ "tensor-model-parallel-size": 1, "max-tokens-per-gpu": 9_216 });
   });
 
-  it("writes documents to files, and begins a cluster where there are several hosts", () => {
+  it("writes documents to files, and counts on every host", () => {
     const plan = slimePlan(
       planned({}, { customConfig: { a: [1] }, evalConfig: { datasets: [] } }, { gpus: 8, nodes: 2 }),
     );
@@ -185,7 +185,13 @@ describe("what slime is started with", () => {
     expect(valueOf(plan.argv, "custom-config-path")).toBe(
       "{{spotter.workDir}}/config/custom-config-path.yaml",
     );
-    expect(plan.before[0]?.slice(0, 3)).toEqual(["ray", "start", "--head"]);
+    expect(
+      faults({ hardware: { gpu: "H100", count: 8, nodes: 2 } }, {}, { gpus: 8, nodes: 3 }).filter((each) =>
+        each.startsWith("slime.actorNumNodes: is 3, and the hardware is 2"),
+      ),
+    ).toHaveLength(1);
+    // Ray is begun by the agent, which keeps it.
+    expect(plan.before).toEqual([]);
     expect(valueOf(plan.argv, "actor-num-nodes")).toBe("2");
   });
 
