@@ -4,15 +4,16 @@ import errno
 import os
 import signal
 import sys
-import threading
 import traceback
 from pathlib import Path
-from typing import Dict, Optional
+from typing import Dict
 
+from .child import Child
 from .client import JobClient
+from .cluster import Cluster
 from .errors import JobError, Lost, Stale, Stopped
-from .log import Log, redactor
-from .nodes import Children, Main, Place
+from .log import Log, redactor, secrets_of
+from .nodes import Children, Place
 from .options import Options, read_options
 from .serve import ServeWork
 from .train import TrainWork
@@ -31,7 +32,7 @@ def main(env: Dict[str, str]) -> int:
     work_dir.mkdir(parents=True, exist_ok=True)
     place = Place(env)
     if not place.is_main:
-        return child(env, place, options)
+        return Child(env, place, options).run()
     client = JobClient(
         env["SPOTTER_URL"],
         env["SPOTTER_JOB_ID"],
@@ -77,9 +78,11 @@ def run(client: JobClient, log: Log, work_dir: Path, options: Options, place: Pl
     if place.count == 1:
         return training.run()
     children = Children(place.count - 1, client.token, training.node_lost, port=options.nodes_port)
+    cluster = Cluster(children, place.main_host, client.token, work_dir, log.info)
     try:
-        return training.run()
+        return training.run(cluster)
     finally:
+        cluster.close()
         children.close()
 
 
@@ -120,53 +123,6 @@ def coded_of(error: BaseException) -> JobError:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return JobError("disk_full", f"The disk is full: {error}", hint="Take a larger disk, or save less often.")
     return JobError("internal", f"{type(error).__name__}: {error}")
-
-
-def child(env: Dict[str, str], place: Place, options: Options) -> int:
-    """A further host of a job: does as the main node's engine asks, and goes when that one is gone."""
-    ended = threading.Event()
-    lost: Dict[str, JobError] = {}
-
-    def gone(error: JobError) -> None:
-        lost["error"] = error
-        ended.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: ended.set())
-    try:
-        main_node = Main(place.main_host, place.rank, env["SPOTTER_JOB_TOKEN"], gone, options.nodes_port)
-    except JobError as error:
-        sys.stderr.write(f"{error.message}\n")
-        return FAILED
-    from .engine_process import EngineProcess
-
-    ray = EngineProcess(
-        ["ray", "start", f"--address={place.main_host}:6379", "--block", "--disable-usage-stats"],
-        dict(env),
-        Path(env["SPOTTER_WORK_DIR"]),
-        lambda line: print(line, file=sys.stderr, flush=True),
-    )
-    try:
-        while not ended.is_set() and ray.wait(0.5) is None:
-            pass
-        code: Optional[int] = ray.poll()
-    finally:
-        ray.close(grace_s=5.0)
-    if lost:
-        sys.stderr.write(f"{lost['error'].message}\n")
-        return FAILED
-    if code not in (None, 0):
-        # Its connection breaks with it, which is how the main node knows.
-        return FAILED
-    main_node.close()
-    return DONE
-
-
-def secrets_of(job: Dict, token: str) -> list:
-    values = [token, job.get("accessKey", "")]
-    values.extend((job.get("python") or {}).get("secrets", {}).values())
-    values.extend(job.get("secrets", {}).values())
-    return values
 
 
 if __name__ == "__main__":

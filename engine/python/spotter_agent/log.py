@@ -5,7 +5,7 @@ import json
 import sys
 import threading
 import time
-from typing import Callable, Deque, List, Optional
+from typing import Callable, Deque, Dict, List, Optional
 
 # Lines kept for a failure's record, and how much of each: the record must stay small.
 KEPT_LINES = 200
@@ -61,3 +61,11 @@ def redactor(secrets: List[str]) -> Callable[[str], str]:
         return text
 
     return redact
+
+
+def secrets_of(job: Dict, token: str) -> List[str]:
+    """What a job was given and nobody may read in its log."""
+    values = [token, job.get("accessKey", "")]
+    values.extend((job.get("python") or {}).get("secrets", {}).values())
+    values.extend(job.get("secrets", {}).values())
+    return values

@@ -13,9 +13,9 @@ import secrets
 import socket
 import threading
 import time
-from typing import Callable, Dict, Optional, Set
+from typing import Callable, Dict, List, Optional, Set, Tuple
 
-from .errors import JobError
+from .errors import JobError, Stopped
 
 PORT = 29_399  # as options.py has it
 BEAT_EVERY_S = 5.0
@@ -68,6 +68,9 @@ class Children:
         self._lost = lost
         self._silent_after_s = silent_after_s
         self._joined: Set[int] = set()
+        self._up: Set[int] = set()
+        # Where each node's files are asked for.
+        self._files: Dict[int, str] = {}
         self._changed = threading.Condition()
         self._closed = threading.Event()
         self._told = False
@@ -81,6 +84,16 @@ class Children:
         with self._changed:
             return self._changed.wait_for(lambda: len(self._joined) >= self._expected, timeout_s)
 
+    def wait_up(self, timeout_s: float) -> bool:
+        """Whether all are ready to work; those that never come end the job, see ``lost``."""
+        with self._changed:
+            return self._changed.wait_for(lambda: len(self._up) >= self._expected, timeout_s)
+
+    def files(self) -> List[Tuple[int, str]]:
+        """Rank and ``address:port`` of every node that gives what it has written."""
+        with self._changed:
+            return sorted(self._files.items())
+
     def close(self) -> None:
         self._closed.set()
         self._server.close()
@@ -93,12 +106,12 @@ class Children:
     def _accept(self) -> None:
         while not self._closed.is_set():
             try:
-                connection, _ = self._server.accept()
+                connection, (host, *_) = self._server.accept()
             except OSError:
                 return
-            threading.Thread(target=self._hear, args=(connection,), daemon=True).start()
+            threading.Thread(target=self._hear, args=(connection, host), daemon=True).start()
 
-    def _hear(self, connection: socket.socket) -> None:
+    def _hear(self, connection: socket.socket, host: str) -> None:
         rank: Optional[int] = None
         how = "closed its connection"
         with connection:
@@ -114,13 +127,20 @@ class Children:
                 rank = claimed
                 with self._changed:
                     self._joined.add(rank)
+                    if "filesPort" in hello:
+                        self._files[rank] = f"{host}:{int(hello['filesPort'])}"
                     self._changed.notify_all()
                 while not self._closed.is_set():
                     line = lines.readline(4096)
                     if not line:
                         break
-                    if json.loads(line).get("done"):
+                    beat = json.loads(line)
+                    if beat.get("done"):
                         return
+                    if beat.get("up"):
+                        with self._changed:
+                            self._up.add(rank)
+                            self._changed.notify_all()
                     connection.sendall(b"{}\n")
             except (socket.timeout, TimeoutError):
                 how = f"was silent for {round(self._silent_after_s)} s"
@@ -150,17 +170,25 @@ class Main:
         every_s: float = BEAT_EVERY_S,
         silent_after_s: float = SILENT_AFTER_S,
         join_within_s: float = JOIN_WITHIN_S,
+        files_port: Optional[int] = None,
+        is_over: Callable[[], bool] = lambda: False,
     ) -> None:
         self._closed = threading.Event()
+        self._is_up = threading.Event()
         self._every_s = every_s
-        self._connection = connect(host, port, join_within_s)
+        self._connection = connect(host, port, join_within_s, is_over)
         self._connection.settimeout(silent_after_s)
         self._lines = self._connection.makefile("rb")
         nonce = json.loads(self._lines.readline(4096))["nonce"]
-        self._send({"rank": rank, "proof": proof(token, nonce, rank)})
+        files = {} if files_port is None else {"filesPort": files_port}
+        self._send({"rank": rank, "proof": proof(token, nonce, rank), **files})
         self._lost = lost
         self._thread = threading.Thread(target=self._beat, name="main-node", daemon=True)
         self._thread.start()
+
+    def up(self) -> None:
+        """From the next beat on: it is ready to work."""
+        self._is_up.set()
 
     def close(self) -> None:
         """Says that it is done, so that its end is not taken for a loss."""
@@ -177,7 +205,7 @@ class Main:
     def _beat(self) -> None:
         try:
             while not self._closed.wait(self._every_s):
-                self._send({})
+                self._send({"up": True} if self._is_up.is_set() else {})
                 if not self._lines.readline(4096):
                     raise OSError("closed")
         except (OSError, ValueError):
@@ -185,9 +213,11 @@ class Main:
                 self._lost(JobError("container_failed", "The main node is gone."))
 
 
-def connect(host: str, port: int, within_s: float) -> socket.socket:
+def connect(host: str, port: int, within_s: float, is_over: Callable[[], bool]) -> socket.socket:
     until = time.monotonic() + within_s
     while True:
+        if is_over():
+            raise Stopped()
         try:
             return socket.create_connection((host, port), timeout=10.0)
         except OSError as error:

@@ -8,6 +8,7 @@ from typing import Dict, List, Optional, Set
 from . import slime_data
 from .classify import cause_of_end
 from .client import JobClient
+from .cluster import Cluster
 from .engine_process import EngineProcess
 from .engines import slime
 from .errors import JobError, Stopped
@@ -37,17 +38,31 @@ class TrainWork:
         self._phase = ""
         self._phase_at = 0.0
         self._node_lost: Optional[JobError] = None
+        self._cluster: Optional[Cluster] = None
         self._inherited_steps = int(self._native.get("startedSteps", 0))
 
     def node_lost(self, error: JobError) -> None:
         """Another host of this job is gone: the engine cannot go on, and would wait for it."""
         self._node_lost = error
 
-    def run(self) -> str:
+    def ready(self) -> Dict[str, str]:
+        """Everything that a host needs before its part of the engine starts; the environment of that."""
         self.prepare()
-        places = self._places
-        env = engine_environment(self._native.get("env", {}), places)
+        env = engine_environment(self._native.get("env", {}), self._places)
         run_overlay(self._native.get("overlay", []), env, self._work_dir, self._log.info)
+        return env
+
+    def run(self, cluster: Optional[Cluster] = None) -> str:
+        env = self.ready()
+        places = self._places
+        if cluster is not None:
+            self._cluster = cluster
+            cluster.start(env, self._is_over, self._options.poll_s)
+            env = {**env, **cluster.environment()}
+        if self._node_lost is not None:
+            raise self._node_lost
+        if self._client.ended.is_set():
+            raise self._client.end or Stopped()
         if self._client.cancelled.is_set():
             return "cancelled"
         for command in self._native.get("before", []):
@@ -120,6 +135,8 @@ class TrainWork:
                 return self._ended(engine, code, stopping_since is not None)
             if self._node_lost is not None:
                 raise self._node_lost
+            if self._cluster is not None:
+                self._cluster.check()
             if self._client.cancelled.is_set() and stopping_since is None:
                 self._log.info("asked to stop: the engine has a moment to save")
                 stopping_since = time.monotonic()
@@ -131,7 +148,7 @@ class TrainWork:
 
     def _ended(self, engine: EngineProcess, code: int, is_stopping: bool) -> str:
         engine.drain()
-        self._save_new()
+        self._save_new(is_last=True)
         if is_stopping:
             return "cancelled"
         if code != 0:
@@ -145,10 +162,28 @@ class TrainWork:
             hint="Its last lines are in the log.",
         )
 
-    def _save_new(self) -> None:
+    def _is_over(self) -> bool:
+        """Nothing is to be waited for any more."""
+        return self._node_lost is not None or self._client.cancelled.is_set() or self._client.ended.is_set()
+
+    def _whole_steps(self, save: Path, is_last: bool) -> List[int]:
+        """Steps whose checkpoint is here and whole; with several hosts it is brought here first."""
+        if self._cluster is None:
+            return slime.complete_steps(save)
+        try:
+            gathered = self._cluster.gather(save)
+        except JobError as error:
+            if is_last:
+                raise
+            # A host that is gone tells by its connection; any other is asked again.
+            self._log.warn(error.message)
+            return []
+        return [step for step in slime.complete_steps(save) if step - 1 <= gathered]
+
+    def _save_new(self, is_last: bool = False) -> None:
         """Uploads every checkpoint that is whole by now, oldest first."""
         save = self._work_dir / "save"
-        for step in slime.complete_steps(save):
+        for step in self._whole_steps(save, is_last):
             own = step - self._inherited_steps
             if own in self._uploaded or own < 1:
                 continue

@@ -39,8 +39,10 @@ describe.runIf(hasPython)("several hosts for one job", () => {
   it("end together when one of them dies, falls silent, never comes, or loses the main one", async () => {
     const lines = await python(`
 main = main_node(2)
-one, two = child(main, 1), child(main, 2)
+one, two = child(main, 1), child(main, 2, files_port=7)
 print(main.wait_joined(5), lost)
+one.up()
+print(main.wait_up(0.2), two.up(), main.wait_up(5), main.files())
 one.close()
 time.sleep(0.2)
 print(lost)
@@ -66,6 +68,7 @@ print(wait(lambda: early.told) and early.told)
 `);
     expect(lines).toEqual([
       "True []",
+      "False None True [(2, '127.0.0.1:7')]",
       "[]",
       "['Node 2 is gone: it closed its connection.']",
       "['Node 1 is gone: it was silent for 0 s.']",

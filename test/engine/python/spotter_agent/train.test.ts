@@ -6,9 +6,7 @@ import * as z from "zod/mini";
 import { jobEventBody } from "../../../../sdk/schema/job.ts";
 import { answer } from "../../fake-control-plane.ts";
 import { slimeJob, startAgent, type AgentOptions, type AgentRun } from "./agent.ts";
-import { freePort } from "../../../sdk/fake-server.ts";
 import { hasPython } from "./has-python.ts";
-import { runPython } from "./run-python.ts";
 
 const train = (options: AgentOptions = {}): Promise<AgentRun> =>
   startAgent(onTestFinished, (plane) => slimeJob(plane), options);
@@ -145,28 +143,6 @@ describe.runIf(hasPython)("the agent of a training engine", () => {
     expect(run.exit()).toMatchObject({
       failure: { code: "invalid_input", where: "imageOverlay[1]", hint: "no" },
     });
-  });
-
-  it("ends with a further host that dies, which the engine would wait for", async () => {
-    const port = await freePort();
-    const run = await train({
-      behaviour: { secondsAStep: 30 },
-      env: {
-        AWS_BATCH_JOB_NUM_NODES: "2",
-        AWS_BATCH_JOB_NODE_INDEX: "0",
-        AWS_BATCH_JOB_MAIN_NODE_INDEX: "0",
-      },
-      options: { nodes_port: port },
-    });
-    await vi.waitFor(() => expect(run.told("run").length).toBeGreaterThan(2), 5_000);
-    await runPython(`
-from spotter_agent.nodes import Main
-print(Main("127.0.0.1", 1, "job-token", print, port=${port}).close is not None, flush=True)
-import os; os._exit(9)
-`);
-    expect(await run.ended).toBe(1);
-    const failure = { code: "container_failed", message: "Node 1 is gone: it closed its connection." };
-    expect(run.exit()).toMatchObject({ outcome: "failed", failure });
   });
 
   it("shows no secret to anybody", async () => {

@@ -1,0 +1,81 @@
+"""Ray over the hosts of one job, and the checkpoints that each of them writes on a disk of its own.
+
+The main node runs Ray's head and, beside it, the engine; the others join it and do what the engine asks of them.
+No disk is shared: each node has the weights, the rows and the checkpoint that is gone on from, and what any of them
+has written of a checkpoint is brought to the main node, which stores it.
+"""
+
+from pathlib import Path
+from typing import Callable, Dict, List, Optional
+
+from .engine_process import EngineProcess
+from .engines import slime
+from .errors import JobError
+from .node_files import NodeFiles, iteration_of, tracked
+from .nodes import Children, proof
+
+RAY_PORT = 6379
+# What a child's files are asked for with: a proof of its own, so that no beat can be taken for it.
+FILES_NONCE = "files"
+
+
+def ray_start(address: str, is_head: bool) -> List[str]:
+    """`--block`: what it starts in the background would end with its process group, which is ours to end."""
+    where = ["--head", f"--port={RAY_PORT}", f"--node-ip-address={address}"]
+    joins = [f"--address={address}:{RAY_PORT}"]
+    return ["ray", "start", *(where if is_head else joins), "--block", "--disable-usage-stats"]
+
+
+class Cluster:
+    """The main node's side: Ray's head, the further nodes, and what they have saved."""
+
+    def __init__(
+        self, children: Children, address: str, token: str, work_dir: Path, line: Callable[[str], None]
+    ) -> None:
+        self._children = children
+        self._address = address
+        self._token = token
+        self._work_dir = work_dir
+        self._line = line
+        self._ray: Optional[EngineProcess] = None
+        self._gathered = -1
+
+    def environment(self) -> Dict[str, str]:
+        """What makes an engine take this cluster, and not begin one of its own."""
+        return {"RAY_ADDRESS": f"{self._address}:{RAY_PORT}"}
+
+    def start(self, env: Dict[str, str], is_over: Callable[[], bool], poll_s: float) -> None:
+        """Starts Ray's head, and waits until all nodes are in; `is_over` ends the wait."""
+        self._ray = EngineProcess(ray_start(self._address, is_head=True), env, self._work_dir, self._line)
+        while not self._children.wait_up(poll_s) and not is_over():
+            self.check()
+
+    def check(self) -> None:
+        """Raises where the head has ended: the engine would wait for it for ever."""
+        code = None if self._ray is None else self._ray.poll()
+        if self._ray is not None and code is not None:
+            self._ray.drain()
+            words = "\n".join(self._ray.tail()[-5:])
+            raise JobError("engine_failed", f"Ray's head ended with exit code {code}: {words}")
+
+    def gather(self, save: Path) -> int:
+        """Brings what other nodes have written of finished checkpoints; the last iteration that is here whole."""
+        nodes = [NodeFiles(address, proof(self._token, FILES_NONCE, rank)) for rank, address in self._children.files()]
+        # Megatron writes its tracker when every node has written its part, on the node of its first rank: whatever is
+        # listed after a tracker was read has all that it speaks of.
+        latest = max([tracked(save), *(node.list().tracked for node in nodes)])
+        if latest <= self._gathered:
+            return self._gathered
+        for node in nodes:
+            for path, size in node.list().files.items():
+                there = save / path
+                if iteration_of(path) <= latest and not (there.is_file() and there.stat().st_size == size):
+                    node.fetch(path, there)
+        if latest > tracked(save):
+            (save / slime.TRACKER).write_text(str(latest))
+        self._gathered = latest
+        return latest
+
+    def close(self) -> None:
+        if self._ray is not None:
+            self._ray.close(grace_s=5.0)
