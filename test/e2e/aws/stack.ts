@@ -22,13 +22,14 @@ export interface AwsStack {
   close(): Promise<void>;
 }
 
-export async function startStack(): Promise<AwsStack> {
+/** @param what What `pulumi up` makes for containers. Default: what the embedded engine needs. */
+export async function startStack(what = { resources, containerPlaces }): Promise<AwsStack> {
   const before = { ...process.env };
   const lines: string[] = [];
   const write = (line: string) => void lines.push(line);
   const [dynamo, s3, lambda] = await Promise.all([startDynamo(), fakeS3(), FakeLambda.start()]);
   const heard: { functions?: Functions } = {};
-  const aws = await startFakeAws({ ...resources, onEvent: (event) => heard.functions?.heard(event) });
+  const aws = await startFakeAws({ ...what.resources, onEvent: (event) => heard.functions?.heard(event) });
   const door = await startFrontDoor(ORIGIN_SECRET);
   const url = `http://127.0.0.1:${door.port}`;
   // Where the SDK's clients look by themselves.
@@ -46,7 +47,7 @@ export async function startStack(): Promise<AwsStack> {
     SPOTTER_URL: url,
     SPOTTER_TABLE: await dynamo.createTable(),
     SPOTTER_BUCKET: s3.bucket,
-    SPOTTER_CONTAINERS: containerPlaces,
+    SPOTTER_CONTAINERS: what.containerPlaces,
   };
   const functions = await startFunctions(environment, lambda.endpoint, write);
   heard.functions = functions;
@@ -57,7 +58,13 @@ export async function startStack(): Promise<AwsStack> {
       shared: { ...opened.shared, wake: () => functions.plane.reconciler.wake() },
       config: { ...opened.config, ...TIMES },
     },
-    { port: 0, host: "127.0.0.1", originSecret: ORIGIN_SECRET },
+    {
+      port: 0,
+      host: "127.0.0.1",
+      originSecret: ORIGIN_SECRET,
+      // No load balancer sends it anything more once a test closes it.
+      drainTimes: { acceptMs: 0, finishMs: 10_000 },
+    },
   );
   Object.assign(door.behind, { gateway: gateway.port, functions: functions.port });
   return {

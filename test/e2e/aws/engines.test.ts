@@ -1,0 +1,118 @@
+import { spawnSync } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Client, Dataset, Endpoint, models, recipes, TrainConfig } from "../../../sdk/index.ts";
+import { startGpuStack, type GpuStack } from "./gpu-stack.ts";
+
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+if (!hasPython) process.stderr.write("skipped: there is no python3 on this machine\n");
+
+const nano = new URL("../../../engine/models/nano", import.meta.url);
+const dataset = Dataset.fromArray(
+  ["rain", "snow", "fog"].map((keywords) => ({ keywords })),
+  { inputColumn: "keywords", promptTemplate: "Write a haiku about {input}." },
+);
+const recipe = {
+  evalInterval: null,
+  rolloutNumGpus: 8,
+  nSamplesPerPrompt: 8,
+  applyChatTemplateKwargs: '{"enable_thinking": false}',
+};
+
+describe.skipIf(!hasPython)("GPU engines on AWS, by their stand-ins", () => {
+  let stack: GpuStack;
+  let rewards = "";
+  beforeAll(async () => {
+    stack = await startGpuStack();
+    Client.setDefault(new Client({ url: stack.url, key: stack.key }));
+    rewards = join(stack.folder, "rewards.ts");
+    await writeFile(
+      rewards,
+      'import { reward } from "spotter";\nexport const length = reward(async (args) => args.response.content.length);\n',
+    );
+    // Any weights will do under the name: the stand-ins read none.
+    await models.push(nano, { name: "Qwen/Qwen3.5-4B" });
+  });
+  afterAll(async () => {
+    Client.setDefault(undefined);
+    await stack.close();
+  });
+
+  it("train by the tutorial's own recipe in a job of Batch, then twenty steps more", async () => {
+    const config = {
+      model: "Qwen/Qwen3.5-4B",
+      dataset,
+      rewards,
+      imageOverlay: [`echo changed > ${join(stack.folder, "changed")}`],
+    };
+    const first = await new TrainConfig({
+      ...config,
+      recipe: recipes.slime({ ...recipe, numRollout: 10, saveInterval: 5 }),
+    }).launch();
+    const result = await first.result();
+    expect(result.checkpoints().map(({ step }) => step)).toEqual([5, 10]);
+    expect(await readFile(join(stack.folder, "changed"), "utf8")).toBe("changed\n");
+    await first.refresh();
+    // The run's own reward, in its isolate, of answers of 10 and 11 letters.
+    expect(first.record.metrics).toMatchObject({ reward_mean: 10.5, loss: 0.25 });
+    expect(stack.aws.containers.all.map(({ run }) => run.gpus)).toEqual([8]);
+
+    const more = await new TrainConfig({
+      ...config,
+      startFrom: result.checkpoints().at(-1) ?? "",
+      recipe: recipes.slime({ ...recipe, numRollout: 20 }),
+    }).launch();
+    const last = (await more.result()).checkpoints().at(-1);
+    expect(last?.step).toBe(20);
+    expect(last?.record.files.map(({ path }) => path)).toContain("trainer/iter_0000029/__0_0.distcp");
+  });
+
+  const over = (nodes: number, more: object = {}) =>
+    new TrainConfig({
+      model: "Qwen/Qwen3.5-4B",
+      dataset,
+      rewards,
+      hardware: { gpu: "H100", count: 8, nodes },
+      ...more,
+      recipe: recipes.slime({ ...recipe, rolloutNumGpus: 8 * nodes, numRollout: 2, saveInterval: 2 }),
+    }).launch();
+
+  it("train over two instances as one job of Batch, and go on with what both have saved", async () => {
+    const before = stack.aws.containers.all.length;
+    const first = (await (await over(2)).result()).checkpoints().at(-1);
+    const nodes = stack.aws.containers.all.slice(before);
+    expect(nodes.map(({ run }) => [run.gpus, run.environment["AWS_BATCH_JOB_NODE_INDEX"]])).toEqual([
+      [8, "0"],
+      [8, "1"],
+    ]);
+    const shards = (files: { path: string }[] = []) =>
+      files.flatMap(({ path }) => (path.endsWith(".distcp") ? [path] : []));
+    expect(shards(first?.record.files)).toEqual([
+      "trainer/iter_0000001/__0_0.distcp",
+      "trainer/iter_0000001/__1_0.distcp",
+    ]);
+    const last = (await (await over(2, { startFrom: first })).result()).checkpoints().at(-1);
+    expect(shards(last?.record.files)).toEqual([
+      "trainer/iter_0000003/__0_0.distcp",
+      "trainer/iter_0000003/__1_0.distcp",
+    ]);
+  });
+
+  it("are refused at launch where the stack has nothing of the kind, and how it gets it is said", async () => {
+    await expect(over(3)).rejects.toMatchObject({
+      code: "invalid_input",
+      where: "hardware.nodes",
+      hint: expect.stringContaining("spotter:multiNode H100:8=3") as string,
+    });
+    await expect(over(1, { hardware: { gpu: "L4", count: 1 } })).rejects.toMatchObject({
+      code: "invalid_input",
+    });
+  });
+
+  it("serve as a task of ECS, behind the gateway", async () => {
+    const endpoint = await Endpoint.launch("Qwen/Qwen3.5-4B", { name: "four", engine: "vllm" });
+    const reply = await endpoint.chat([{ role: "user", content: "Hi" }]);
+    expect(reply.content).toBe("from vLLM");
+  });
+});
