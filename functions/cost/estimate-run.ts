@@ -41,9 +41,12 @@ async function measure(control: Control, spec: RunSpec, price: Price): Promise<E
     const isAlike = run.model === spec.model.name && run.kind === spec.kind && run.step > 0;
     if (!isAlike || document.deletedAtMs !== undefined) continue;
     const seconds = secondsOf(charges, now);
-    if (seconds <= 0 || charges.some(({ instance }) => instance !== price.instance)) continue;
+    const isElsewhere = charges.some(
+      ({ instance, gpus }) => instance !== price.instance || gpus !== price.gpus,
+    );
+    if (seconds <= 0 || isElsewhere) continue;
     const earlier = await getRunSpec(control, run.id);
-    if (earlier.adapter.kind !== spec.adapter.kind) continue;
+    if (earlier.adapter.kind !== spec.adapter.kind || earlier.engine !== spec.engine) continue;
     return { runId: run.id, tokensPerS: (run.step * tokensPerStep(earlier)) / seconds };
   }
   return undefined;

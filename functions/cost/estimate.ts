@@ -44,6 +44,8 @@ export function estimateCost(spec: RunSpec, facts: EstimateFacts): Estimate {
     usd: Math.round(((seconds * factor * price.hourlyUsd) / 3_600) * 100) / 100,
   });
   const low = guess(less);
+  // The rule of thumb is of processors: nothing may be warned of by it.
+  const isForProcessors = spec.engine !== "onnx" && measured === undefined;
   return {
     ...guess(1),
     low,
@@ -56,11 +58,13 @@ export function estimateCost(spec: RunSpec, facts: EstimateFacts): Estimate {
       tokensPerStep: perStep,
       text: measured
         ? `As fast as ${measured.runId}, which had the same model on the same hardware.`
-        : (engine?.text ??
-          `A rule of thumb: no run of ${spec.model.name} on ${price.instance} has been measured here.`),
+        : isForProcessors
+          ? `That is what processors would take: no run of ${spec.engine} on ${price.instance} has been measured here.`
+          : (engine?.text ??
+            `A rule of thumb: no run of ${spec.model.name} on ${price.instance} has been measured here.`),
     },
     ...(engine && { memory: engine.memory }),
-    notes: [...notes, ...limitNotes(spec, low), ...spotNotes(price)],
+    notes: [...notes, ...(isForProcessors ? [] : limitNotes(spec, low)), ...spotNotes(price)],
   };
 }
 

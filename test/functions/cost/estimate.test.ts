@@ -69,6 +69,15 @@ describe("estimateCost", () => {
     expect(estimateCost(sft, { price: PRICE }).basis.tokensPerStep).toBe(400);
   });
 
+  it("warns of nothing by what processors would take, where GPUs train", () => {
+    const limits = { maxCostUsd: 0.01, durationMs: 60_000 };
+    const { basis, notes } = estimateCost(spec({ engine: "slime", limits }), { price: PRICE });
+    expect(basis.text).toMatch(/^That is what processors would take: no run of slime on g5.xlarge/);
+    expect(notes).toEqual([]);
+    const measured = { runId: "run-1", tokensPerS: 100 };
+    expect(estimateCost(spec({ engine: "slime", limits }), { price: PRICE, measured }).notes).toHaveLength(2);
+  });
+
   it("warns of limits that will not be enough, and of what spot means", () => {
     const limits = { maxCostUsd: 0.5, durationMs: 600_000 };
     const measured = { runId: "run-1", tokensPerS: 100 };
