@@ -1,6 +1,6 @@
 import type { Rule } from "./rule.ts";
 import { noAdministrators, noOpenDoors, noWideActions, noWideResources } from "./rules/access.ts";
-import { imagesArePinned, poolsCanBeDestroyed, poolsGoToZero } from "./rules/compute.ts";
+import { hostsKeepTheirRole, imagesArePinned, poolsCanBeDestroyed, poolsGoToZero } from "./rules/compute.ts";
 import {
   bucketsAreEncrypted,
   bucketsArePrivate,
@@ -26,6 +26,7 @@ export const RULES: readonly Rule[] = [
   noOpenIngress,
   instancesNeedTokens,
   imagesArePinned,
+  hostsKeepTheirRole,
   poolsGoToZero,
   poolsCanBeDestroyed,
   everythingIsTagged,

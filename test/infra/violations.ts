@@ -194,6 +194,32 @@ export const VIOLATIONS: Violation[] = [
     /x:latest/,
     one("aws:lambda/function:Function", { imageUri: "123.dkr.ecr/x:latest" }),
   ),
+  breaks(
+    "hosts-keep-their-role",
+    /runs as undefined/,
+    one("aws:ecs/taskDefinition:TaskDefinition", {
+      requiresCompatibilities: ["EC2"],
+      containerDefinitions: containers([{ image: "x" }]),
+    }),
+  ),
+  breaks(
+    "hosts-keep-their-role",
+    /runs as 0:0/,
+    one("aws:batch/jobDefinition:JobDefinition", {
+      platformCapabilities: ["EC2"],
+      containerProperties: containers({ user: "0:0" }),
+    }),
+  ),
+  breaks(
+    "hosts-keep-their-role",
+    /is root and may leave the group/,
+    one("aws:batch/jobDefinition:JobDefinition", {
+      platformCapabilities: ["EC2"],
+      nodeProperties: containers({
+        nodeRangeProperties: [{ container: { user: "0:1000", command: ["python3", "-c", "setgid"] } }],
+      }),
+    }),
+  ),
   breaks("pools-go-to-zero", /minSize is 1/, one("aws:autoscaling/group:Group", { minSize: 1 })),
   breaks(
     "pools-go-to-zero",

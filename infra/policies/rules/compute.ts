@@ -1,3 +1,4 @@
+import { CONTAINER_GID, CONTAINER_UID } from "../../bootstrap/container-program.ts";
 import { at, eachRule, jsonAt, listAt, type Resource } from "../rule.ts";
 
 /** A number that is written as one or as text; absent is `fallback`. */
@@ -45,13 +46,11 @@ export const poolsCanBeDestroyed = eachRule(
   },
 );
 
-/** Of all containers that a resource describes. */
-function imagesOf({ type, props }: Resource): unknown[] {
+/** All containers that a resource describes. */
+function containersOf({ type, props }: Resource): unknown[] {
   switch (type) {
     case "aws:ecs/taskDefinition:TaskDefinition":
-      return listAt({ containers: jsonAt(props, "containerDefinitions") }, "containers").map((each) =>
-        at(each, "image"),
-      );
+      return listAt({ containers: jsonAt(props, "containerDefinitions") }, "containers");
     case "aws:batch/jobDefinition:JobDefinition": {
       const nodes = listAt(jsonAt(props, "nodeProperties"), "nodeRangeProperties");
       const ofTasks = [jsonAt(props, "ecsProperties"), ...nodes.map((node) => at(node, "ecsProperties"))];
@@ -60,18 +59,21 @@ function imagesOf({ type, props }: Resource): unknown[] {
         ...nodes.map((node) => at(node, "container")),
       ];
       return [
-        ...containers.filter((each) => each !== undefined).map((each) => at(each, "image")),
+        ...containers.filter((each) => each !== undefined),
         ...ofTasks
           .flatMap((each) => listAt(each, "taskProperties"))
-          .flatMap((task) => listAt(task, "containers"))
-          .map((each) => at(each, "image")),
+          .flatMap((task) => listAt(task, "containers")),
       ];
     }
-    case "aws:lambda/function:Function":
-      return listAt(props, "imageUri");
     default:
       return [];
   }
+}
+
+function imagesOf(resource: Resource): unknown[] {
+  return resource.type === "aws:lambda/function:Function"
+    ? listAt(resource.props, "imageUri")
+    : containersOf(resource).map((each) => at(each, "image"));
 }
 
 export const imagesArePinned = eachRule(
@@ -81,4 +83,25 @@ export const imagesArePinned = eachRule(
     imagesOf(resource)
       .filter((image) => !/@sha256:[0-9a-f]{64}$/.test(String(image)))
       .map((image) => `runs ${String(image)}, which may be another one tomorrow`),
+);
+
+/** On a host of ours, and not on one of Fargate's. */
+function isOnHost({ props }: Resource): boolean {
+  const where = [...listAt(props, "requiresCompatibilities"), ...listAt(props, "platformCapabilities")];
+  return !where.includes("FARGATE");
+}
+
+export const hostsKeepTheirRole = eachRule(
+  "hosts-keep-their-role",
+  "On GPU hosts containers are of the user and group that a host refuses its role, and root is so where it cannot leave the group.",
+  (resource) =>
+    (isOnHost(resource) ? containersOf(resource) : []).flatMap((each) => {
+      const user = String(at(each, "user"));
+      if (user === `${CONTAINER_UID}:${CONTAINER_GID}`) return [];
+      if (user !== `0:${CONTAINER_GID}`) return [`runs as ${user}, which a host takes for itself`];
+      const words = [...listAt(each, "entryPoint"), ...listAt(each, "command")].map(String);
+      const [first = "", bounding = "", , flag] = words;
+      const isKept = first === "setpriv" && bounding.includes("-setgid") && flag === "--no-new-privs";
+      return isKept ? [] : ["is root and may leave the group that a host knows it by"];
+    }),
 );
