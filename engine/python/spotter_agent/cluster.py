@@ -38,7 +38,6 @@ class Cluster:
         self._work_dir = work_dir
         self._line = line
         self._ray: Optional[EngineProcess] = None
-        self._gathered = -1
 
     def environment(self) -> Dict[str, str]:
         """What makes an engine take this cluster, and not begin one of its own."""
@@ -62,10 +61,8 @@ class Cluster:
         """Brings what other nodes have written of finished checkpoints; the last iteration that is here whole."""
         nodes = [NodeFiles(address, proof(self._token, FILES_NONCE, rank)) for rank, address in self._children.files()]
         # Megatron writes its tracker when every node has written its part, on the node of its first rank: whatever is
-        # listed after a tracker was read has all that it speaks of.
+        # listed after a tracker was read has all of Megatron's that it speaks of. The rest comes with a later look.
         latest = max([tracked(save), *(node.list().tracked for node in nodes)])
-        if latest <= self._gathered:
-            return self._gathered
         for node in nodes:
             for path, size in node.list().files.items():
                 there = save / path
@@ -73,7 +70,6 @@ class Cluster:
                     node.fetch(path, there)
         if latest > tracked(save):
             (save / slime.TRACKER).write_text(str(latest))
-        self._gathered = latest
         return latest
 
     def close(self) -> None:

@@ -17,8 +17,9 @@ from .engines import slime
 from .errors import JobError
 
 TIMEOUT_S = 60.0
-# `iter_0000004/…` of Megatron, `hf/4/…` of its weights, `rollout/global_dataset_state_dict_4.pt`.
-ITERATION = re.compile(r"^(?:iter_(\d{7})/|hf/(\d+)/|rollout/.*_(\d+)\.pt$)")
+# `iter_0000004/…` of Megatron, `hf/4/…` of its weights but shards that have no name yet,
+# `rollout/global_dataset_state_dict_4.pt`.
+ITERATION = re.compile(r"^(?:iter_(\d{7})/|hf/(\d+)/(?!model-\d{5}\.safetensors$)|rollout/.*_(\d+)\.pt$)")
 
 
 class Listing(NamedTuple):

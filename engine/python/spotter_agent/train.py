@@ -13,6 +13,7 @@ from .engine_process import EngineProcess
 from .engines import slime
 from .errors import JobError, Stopped
 from .log import Log
+from .nodes import Place
 from .options import Options
 from .overlay import run_overlay
 from .places import fetch_model_files, places_of
@@ -93,6 +94,8 @@ class TrainWork:
             self._prepare_slime(job)
         self._places = places_of(job, self._work_dir, self._options, self._client.token)
         write_files(self._native.get("files", []), self._places, self._work_dir)
+        if Place().count > 1:
+            slime.make_folders(save, self._native["argv"])
 
     def _prepare_slime(self, job: Dict) -> None:
         tools = job.get("tools") or []
@@ -168,8 +171,9 @@ class TrainWork:
 
     def _whole_steps(self, save: Path, is_last: bool) -> List[int]:
         """Steps whose checkpoint is here and whole; with several hosts it is brought here first."""
+        parts = slime.parts_of(self._native["argv"])
         if self._cluster is None:
-            return slime.complete_steps(save)
+            return slime.complete_steps(save, parts)
         try:
             gathered = self._cluster.gather(save)
         except JobError as error:
@@ -178,7 +182,7 @@ class TrainWork:
             # A host that is gone tells by its connection; any other is asked again.
             self._log.warn(error.message)
             return []
-        return [step for step in slime.complete_steps(save) if step - 1 <= gathered]
+        return [step for step in slime.complete_steps(save, parts) if step - 1 <= gathered]
 
     def _save_new(self, is_last: bool = False) -> None:
         """Uploads every checkpoint that is whole by now, oldest first."""

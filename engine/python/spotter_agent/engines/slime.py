@@ -5,8 +5,10 @@ Log lines are those of ``logger.info`` in slime/observability and slime/backends
 """
 
 import ast
+import json
 import math
 import re
+import zipfile
 from pathlib import Path
 from typing import Dict, List, NamedTuple, Optional
 
@@ -102,8 +104,28 @@ def own_name(name: str) -> str:
     return OWN_NAMES.get(name, name)
 
 
-def complete_steps(save: Path) -> List[int]:
-    """Steps whose checkpoint is whole: up to what the tracker says, and with everything Megatron writes.
+class Parts(NamedTuple):
+    """What a checkpoint has beside Megatron's part. slime writes both when the tracker has moved on already."""
+
+    weights: bool = True
+    data: bool = True
+
+
+def parts_of(argv: List[str]) -> Parts:
+    """By the options that slime is started with."""
+    return Parts(weights="--save-hf" in argv, data="--disable-rollout-global-dataset" not in argv)
+
+
+def make_folders(save: Path, argv: List[str]) -> None:
+    """Folders of all iterations to come, on a host of several: slime makes them on the one of its first rank alone."""
+    count = int(argv[argv.index("--num-rollout") + 1])
+    for iteration in range(count):
+        for folder in (f"iter_{iteration:07d}", f"hf/{iteration}"):
+            (save / folder).mkdir(parents=True, exist_ok=True)
+
+
+def complete_steps(save: Path, parts: Parts) -> List[int]:
+    """Steps whose checkpoint is whole: up to what the tracker says, and with everything that is written.
 
     Iterations count from 0 and name the rollout that was finished; steps count from 1.
     """
@@ -114,18 +136,36 @@ def complete_steps(save: Path) -> List[int]:
     found = []
     for folder in save.glob("iter_*"):
         number = folder.name[len("iter_") :]
-        if number.isdigit() and int(number) <= latest and is_whole(folder):
+        if number.isdigit() and int(number) <= latest and is_whole(save, int(number), parts):
             found.append(int(number) + 1)
     return sorted(found)
 
 
-def is_whole(folder: Path) -> bool:
+def is_whole(save: Path, iteration: int, parts: Parts) -> bool:
     """Megatron writes `.metadata` last, but a killed node may leave shards that it names empty or missing."""
+    folder = save / f"iter_{iteration:07d}"
     index = folder / ".metadata"
     if not index.is_file() or index.stat().st_size == 0:
         return False
     shards = list(folder.glob("*.distcp"))
-    return len(shards) > 0 and all(shard.stat().st_size > 0 for shard in shards)
+    if len(shards) == 0 or any(shard.stat().st_size == 0 for shard in shards):
+        return False
+    # torch.save writes an archive, whose directory comes last.
+    has_data = zipfile.is_zipfile(data_state(save, iteration))
+    return (not parts.weights or has_weights(save / "hf" / str(iteration))) and (not parts.data or has_data)
+
+
+def has_weights(folder: Path) -> bool:
+    """Shards get their names when they are whole; the index that names them comes last."""
+    try:
+        index = json.loads((folder / "model.safetensors.index.json").read_text())
+        return all((folder / name).is_file() for name in set(index["weight_map"].values()))
+    except (OSError, ValueError, KeyError):
+        return False
+
+
+def data_state(save: Path, iteration: int) -> Path:
+    return save / "rollout" / f"global_dataset_state_dict_{iteration}.pt"
 
 
 def checkpoint_files(save: Path, step: int) -> Dict[str, Path]:
@@ -133,7 +173,7 @@ def checkpoint_files(save: Path, step: int) -> Dict[str, Path]:
     iteration = step - 1
     folder = save / f"iter_{iteration:07d}"
     files = {f"trainer/{folder.name}/{path.relative_to(folder).as_posix()}": path for path in files_below(folder)}
-    state = save / "rollout" / f"global_dataset_state_dict_{iteration}.pt"
+    state = data_state(save, iteration)
     if state.is_file():
         files[f"trainer/rollout/{state.name}"] = state
     weights = save / "hf" / str(iteration)

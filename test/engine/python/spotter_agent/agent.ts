@@ -16,6 +16,7 @@ export interface Behaviour {
   failAt?: number;
   how?: string;
   secondsAStep?: number;
+  secondsToSave?: number;
   secondsToLoad?: number;
   dieAfter?: number;
 }

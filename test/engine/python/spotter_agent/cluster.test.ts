@@ -73,7 +73,7 @@ async function pair(behaviour: Behaviour = {}, ray = `exec python3 ${RAY} "$@"`)
   return { main, child: { process: child, said: () => said, ended, workDir }, cluster };
 }
 
-describe.runIf(hasPython)("Ray over two nodes", () => {
+describe.runIf(hasPython)("Ray over two nodes", { timeout: 20_000 }, () => {
   it("trains, and brings what either has saved home as one checkpoint", async () => {
     const { main, child, cluster } = await pair();
     expect(await main.ended, main.stderr() + child.said()).toBe(0);
@@ -83,7 +83,9 @@ describe.runIf(hasPython)("Ray over two nodes", () => {
       expect.arrayContaining([
         "trainer/iter_0000003/__0_0.distcp",
         "trainer/iter_0000003/__1_0.distcp",
-        "model/model.safetensors",
+        "model/model-00001-of-00002.safetensors",
+        "model/model-00002-of-00002.safetensors",
+        "model/model.safetensors.index.json",
       ]),
     );
     // Each had the weights, the rows and the changed image before its part of Ray began.
@@ -142,6 +144,7 @@ save = root / "save"
 (save / "iter_0000004" / "__1_0.distcp").write_text("part")
 (save / "hf" / "4").mkdir(parents=True)
 (save / "hf" / "4" / "a b.json").write_text("{}")
+(save / "hf" / "4" / "model-00002.safetensors").write_text("no name yet")
 (save / "notes.txt").write_text("of no iteration")
 (root / "secret").write_text("no")
 server = FileServer(save, "key", host="127.0.0.1")
