@@ -37,7 +37,7 @@ export interface LaunchEndpointParams extends CallOptions {
   recreate?: boolean;
   /**
    * What each replica runs on, where there is a choice: on AWS. One machine runs on what it has, and says so in the
-   * endpoint's `notes`. Default: processors.
+   * endpoint's `notes`. Default: processors; for vLLM the GPUs that its model is known to need.
    */
   hardware?: { gpu?: GpuClass; fallbacks?: GpuClass[]; count?: number; spot?: boolean };
   /** What serves it: the embedded engine, or vLLM where the home has it; see docs/engines.md. Default onnx. */

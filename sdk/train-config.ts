@@ -71,7 +71,7 @@ export interface TrainConfigParams {
   env?: Record<string, string>;
   /**
    * What it trains on, where there is a choice: on AWS. One machine runs on what it has, and says so in the log.
-   * Default: processors. `spot` is cheaper and may be taken away; the run goes on from its last checkpoint.
+   * Default: processors; for slime the GPUs that its model is known to need. `spot` is cheaper and may be taken away; the run goes on from its last checkpoint.
    */
   hardware?: HardwareParams;
   limits?: {

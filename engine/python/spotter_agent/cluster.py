@@ -46,6 +46,7 @@ class Cluster:
     def start(self, env: Dict[str, str], is_over: Callable[[], bool], poll_s: float) -> None:
         """Starts Ray's head, and waits until all nodes are in; `is_over` ends the wait."""
         self._ray = EngineProcess(ray_start(self._address, is_head=True), env, self._work_dir, self._line)
+        self._line(f"Ray's head is at {self._address}; waiting for {self._children.expected} further nodes")
         while not self._children.wait_up(poll_s) and not is_over():
             self.check()
 

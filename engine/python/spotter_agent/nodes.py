@@ -63,7 +63,7 @@ class Children:
         silent_after_s: float = SILENT_AFTER_S,
         join_within_s: float = JOIN_WITHIN_S,
     ) -> None:
-        self._expected = expected
+        self.expected = expected
         self._token = token
         self._lost = lost
         self._silent_after_s = silent_after_s
@@ -82,12 +82,12 @@ class Children:
 
     def wait_joined(self, timeout_s: float) -> bool:
         with self._changed:
-            return self._changed.wait_for(lambda: len(self._joined) >= self._expected, timeout_s)
+            return self._changed.wait_for(lambda: len(self._joined) >= self.expected, timeout_s)
 
     def wait_up(self, timeout_s: float) -> bool:
         """Whether all are ready to work; those that never come end the job, see ``lost``."""
         with self._changed:
-            return self._changed.wait_for(lambda: len(self._up) >= self._expected, timeout_s)
+            return self._changed.wait_for(lambda: len(self._up) >= self.expected, timeout_s)
 
     def files(self) -> List[Tuple[int, str]]:
         """Rank and ``address:port`` of every node that gives what it has written."""
@@ -100,7 +100,7 @@ class Children:
 
     def _await(self, within_s: float) -> None:
         if not self.wait_joined(within_s) and not self._closed.is_set():
-            words = f"{len(self._joined)} of {self._expected} further nodes came within {round(within_s)} s."
+            words = f"{len(self._joined)} of {self.expected} further nodes came within {round(within_s)} s."
             self._tell(JobError("container_failed", words, hint="The next attempt gets other instances."))
 
     def _accept(self) -> None:

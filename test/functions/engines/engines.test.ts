@@ -44,6 +44,10 @@ describe("the engine of a run", () => {
     };
     const model = { name: "Qwen/Qwen3-4B" };
     expect(await refused({ engine: "slime", model })).toMatchObject({ code: "engine_missing" });
+    plane.control.config.engineHint = (engine) => `Name the image of ${engine}.`;
+    expect(await refused({ engine: "slime", model })).toMatchObject({
+      hint: expect.stringMatching(/^Name the image of slime\. .*Qwen/) as string,
+    });
     expect(await refused({ slime: { colocate: true } })).toMatchObject({ code: "invalid_input" });
     plane.control.config.engines = () => ["slime"];
     const { code, message } = await refused({
