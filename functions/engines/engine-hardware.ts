@@ -44,7 +44,9 @@ function chosen({ kind, engine, model, hardware, nodes }: Wanted): Hardware | un
   const preset = presetOf(model)?.[kind === "serve" ? "serve" : "train"];
   if (preset !== undefined) {
     const { gpu, count } = preset;
-    return { ...(hardware ?? hardwareSchema.parse({ count })), gpu, ...several };
+    const given = hardware ?? hardwareSchema.parse({});
+    // Where nobody names the GPU, one of it is the default of whoever asked for spot or nodes alone.
+    return { ...given, gpu, count: given.count > 1 ? given.count : count, ...several };
   }
   throw new SpotterError("invalid_input", `${engine} needs a GPU, and nothing is known here of ${model}.`, {
     where: "hardware.gpu",

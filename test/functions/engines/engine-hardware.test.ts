@@ -18,7 +18,12 @@ describe("what a GPU engine runs on, in the cloud", () => {
     ["what is known of the model", {}, { gpu: "H100", count: 8, spot: false }],
     ["what is asked for", { hardware: L40S }, L40S],
     [
-      "the model's GPU, asked for as spot",
+      "the model's GPUs, asked for as spot",
+      { hardware: { count: 1, spot: true } },
+      { gpu: "H100", count: 8, spot: true },
+    ],
+    [
+      "so many of the model's GPU",
       { hardware: { count: 4, spot: true } },
       { gpu: "H100", count: 4, spot: true },
     ],
