@@ -18,8 +18,13 @@ const UNREACHABLE_MINUTES = 30;
 const WITHOUT_ROLE = [`--uid-owner ${CONTAINER_UID}`, `--gid-owner ${CONTAINER_GID}`].map(
   (owner) => `iptables --insert OUTPUT --destination 169.254.169.254 --match owner ${owner} --jump REJECT`,
 );
-/** One in a network of its own, as nodes of a training have, does not go by the host's rules. */
-const WITHOUT_ROLE_IN_OWN_NETWORK = file(">/etc/ecs/ecs.config", ["ECS_AWSVPC_BLOCK_IMDS=true"]);
+/** Added to what the image, and Batch, have to say to the agent of ECS. */
+const EVERY_AGENT = file(">/etc/ecs/ecs.config", [
+  // A container in a network of its own, as nodes of a training have, does not go by the host's rules.
+  "ECS_AWSVPC_BLOCK_IMDS=true",
+  // Half a minute would be too short to save in. ECS takes the time of a task's definition, Batch has no other.
+  "ECS_CONTAINER_STOP_TIMEOUT=120s",
+]);
 const BOUNDARY = "==spotter==";
 
 /**
@@ -29,7 +34,7 @@ const BOUNDARY = "==spotter==";
 export function userData(params: HostParams): string {
   const script = [
     ...(params.cluster === null ? [] : [agent(params.cluster)]),
-    WITHOUT_ROLE_IN_OWN_NETWORK,
+    EVERY_AGENT,
     ...WITHOUT_ROLE,
     guard(params),
   ].join("\n");
@@ -48,13 +53,11 @@ export function userData(params: HostParams): string {
 }
 
 function agent(cluster: string): string {
-  // Added to: the image has settings of its own.
   return file(">/etc/ecs/ecs.config", [
     `ECS_CLUSTER=${cluster}`,
     "ECS_ENABLE_GPU_SUPPORT=true",
     // Two minutes before spot takes it back, nothing new is placed here.
     "ECS_ENABLE_SPOT_INSTANCE_DRAINING=true",
-    "ECS_CONTAINER_STOP_TIMEOUT=120s",
     "ECS_IMAGE_PULL_BEHAVIOR=prefer-cached",
   ]);
 }

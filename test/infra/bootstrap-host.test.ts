@@ -195,6 +195,7 @@ describe("what a host does when it starts", () => {
           `\niptables --insert OUTPUT --destination 169.254.169.254 --match owner ${owner} --jump REJECT\n`,
         );
       expect(text).toContain("\nECS_AWSVPC_BLOCK_IMDS=true\n");
+      expect(text).toContain("\nECS_CONTAINER_STOP_TIMEOUT=120s\n");
     },
   );
 
