@@ -36,7 +36,9 @@ export function startInImage({ bin, slimeDir, folder: ofTest }: ImageFolder): St
     const folder = mkdtempSync(join(tmpdir(), "spotter-gpu-container-"));
     const entry = "entryPoint" in definition ? (definition.entryPoint ?? []) : [];
     const [program = "", ...words] = [...entry, ...run.command];
-    const cluster = join(ofTest, "cluster");
+    // Nodes of one job, and of no other attempt.
+    const [jobId = ""] = (run.environment["AWS_BATCH_JOB_ID"] ?? "").split("#");
+    const cluster = join(ofTest, "clusters", jobId);
     mkdirSync(cluster, { recursive: true });
     const child = spawn(program, words, {
       cwd: folder,

@@ -1,0 +1,59 @@
+import { spawnSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Client, Dataset, models, recipes, TrainConfig } from "../../sdk/index.ts";
+import { startGpuStack, type GpuStack } from "../e2e/aws/gpu-stack.ts";
+
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+if (!hasPython) process.stderr.write("skipped: there is no python3 on this machine\n");
+
+describe.skipIf(!hasPython)("a training over two instances on a fake AWS", () => {
+  let stack: GpuStack;
+  beforeAll(async () => {
+    stack = await startGpuStack();
+    Client.setDefault(new Client({ url: stack.url, key: stack.key }));
+  });
+  afterAll(async () => {
+    Client.setDefault(undefined);
+    await stack.close();
+  });
+
+  it("goes on from its last checkpoint, on both, when one of them is gone", async () => {
+    const rewards = join(stack.folder, "rewards.ts");
+    await writeFile(
+      rewards,
+      'import { reward } from "spotter";\nexport const length = reward(async (args) => args.response.content.length);\n',
+    );
+    await models.push(new URL("../../engine/models/nano", import.meta.url), { name: "Qwen/Qwen3.5-4B" });
+    const run = await new TrainConfig({
+      model: "Qwen/Qwen3.5-4B",
+      dataset: Dataset.fromArray([{ q: "rain" }, { q: "fog" }], { inputColumn: "q" }),
+      rewards,
+      hardware: { gpu: "H100", count: 8, nodes: 2 },
+      env: { STAND_IN: JSON.stringify({ secondsAStep: 0.4 }) },
+      recipe: recipes.slime({ numRollout: 6, saveInterval: 2, nSamplesPerPrompt: 8 }),
+    }).launch();
+    let killed = false;
+    for await (const { body } of run.events()) {
+      if (body.type !== "checkpoint" || killed) continue;
+      killed = true;
+      const child = stack.aws.containers.all.find(
+        ({ run: { environment } }) => environment["AWS_BATCH_JOB_NODE_INDEX"] === "1",
+      );
+      child?.end(137);
+    }
+    const last = (await run.result()).checkpoints().at(-1);
+    await run.refresh();
+    expect(killed).toBe(true);
+    expect(run.record).toMatchObject({ state: "succeeded", step: 6, attempt: 2 });
+    const paths = last?.record.files.map(({ path }) => path) ?? [];
+    expect(paths.filter((path) => path.endsWith(".distcp"))).toEqual([
+      "trainer/iter_0000005/__0_0.distcp",
+      "trainer/iter_0000005/__1_0.distcp",
+    ]);
+    // Six steps on the base, none twice.
+    const first = last?.record.files.find(({ path }) => path.endsWith("__0_0.distcp"));
+    expect(first?.size).toBe("weights of the base".length + 6 * " + ".length + 3 * "rainfog".length);
+  });
+});
