@@ -78,7 +78,8 @@ def run(client: JobClient, log: Log, work_dir: Path, options: Options, place: Pl
     if place.count == 1:
         return training.run()
     children = Children(place.count - 1, client.token, training.node_lost, port=options.nodes_port)
-    cluster = Cluster(children, place.main_host, client.token, work_dir, log.info)
+    head = f"{place.main_host}:{options.ray_port}"
+    cluster = Cluster(children, head, client.token, work_dir, log.info)
     try:
         return training.run(cluster)
     finally:

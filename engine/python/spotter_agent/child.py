@@ -79,7 +79,11 @@ class Child:
         job = self._client.get_job()
         self._log.redact_with(redactor(secrets_of(job, self._token)))
         env = TrainWork(self._client, self._log, self._work_dir, self._options).ready()
-        ray = EngineProcess(ray_start(self._place.main_host, is_head=False), env, self._work_dir, self._log.info)
+        while not main.has_head.wait(min(0.5, self._options.poll_s)):
+            if self._lost is not None or self._stopping.is_set():
+                return None
+        head = f"{self._place.main_host}:{self._options.ray_port}"
+        ray = EngineProcess(ray_start(head, is_head=False), env, self._work_dir, self._log.info)
         main.up()
         until: Optional[float] = None
         try:

@@ -5,6 +5,8 @@ No disk is shared: each node has the weights, the rows and the checkpoint that i
 has written of a checkpoint is brought to the main node, which stores it.
 """
 
+import socket
+import time
 from pathlib import Path
 from typing import Callable, Dict, List, Optional
 
@@ -14,26 +16,28 @@ from .errors import JobError
 from .node_files import NodeFiles, iteration_of, tracked
 from .nodes import Children, proof
 
-RAY_PORT = 6379
 # What a child's files are asked for with: a proof of its own, so that no beat can be taken for it.
 FILES_NONCE = "files"
 
 
-def ray_start(address: str, is_head: bool) -> List[str]:
-    """`--block`: what it starts in the background would end with its process group, which is ours to end."""
-    where = ["--head", f"--port={RAY_PORT}", f"--node-ip-address={address}"]
-    joins = [f"--address={address}:{RAY_PORT}"]
-    return ["ray", "start", *(where if is_head else joins), "--block", "--disable-usage-stats"]
+def ray_start(head: str, is_head: bool) -> List[str]:
+    """`--block`: what it starts in the background would end with its process group, which is ours to end.
+
+    ``head``: ``address:port``.
+    """
+    address, port = head.rsplit(":", 1)
+    where = ["--head", f"--node-ip-address={address}", f"--port={port}"] if is_head else [f"--address={head}"]
+    return ["ray", "start", *where, "--block", "--disable-usage-stats"]
 
 
 class Cluster:
     """The main node's side: Ray's head, the further nodes, and what they have saved."""
 
     def __init__(
-        self, children: Children, address: str, token: str, work_dir: Path, line: Callable[[str], None]
+        self, children: Children, head: str, token: str, work_dir: Path, line: Callable[[str], None]
     ) -> None:
         self._children = children
-        self._address = address
+        self._head = head
         self._token = token
         self._work_dir = work_dir
         self._line = line
@@ -41,14 +45,27 @@ class Cluster:
 
     def environment(self) -> Dict[str, str]:
         """What makes an engine take this cluster, and not begin one of its own."""
-        return {"RAY_ADDRESS": f"{self._address}:{RAY_PORT}"}
+        return {"RAY_ADDRESS": self._head}
 
     def start(self, env: Dict[str, str], is_over: Callable[[], bool], poll_s: float) -> None:
         """Starts Ray's head, and waits until all nodes are in; `is_over` ends the wait."""
-        self._ray = EngineProcess(ray_start(self._address, is_head=True), env, self._work_dir, self._line)
-        self._line(f"Ray's head is at {self._address}; waiting for {self._children.expected} further nodes")
+        self._ray = EngineProcess(ray_start(self._head, is_head=True), env, self._work_dir, self._line)
+        # A node that wants to join what is not there yet gives up.
+        while not self._listens() and not is_over():
+            self.check()
+            time.sleep(min(0.5, poll_s))
+        self._children.head_is_up()
+        self._line(f"Ray's head is at {self._head}; waiting for {self._children.expected} further nodes")
         while not self._children.wait_up(poll_s) and not is_over():
             self.check()
+
+    def _listens(self) -> bool:
+        address, port = self._head.rsplit(":", 1)
+        try:
+            socket.create_connection((address, int(port)), timeout=1.0).close()
+            return True
+        except OSError:
+            return False
 
     def check(self) -> None:
         """Raises where the head has ended: the engine would wait for it for ever."""
@@ -59,7 +76,7 @@ class Cluster:
             raise JobError("engine_failed", f"Ray's head ended with exit code {code}: {words}")
 
     def gather(self, save: Path) -> int:
-        """Brings what other nodes have written of finished checkpoints; the last iteration that is here whole."""
+        """Brings what other nodes have written of finished iterations. Returns the last that Megatron has finished."""
         nodes = [NodeFiles(address, proof(self._token, FILES_NONCE, rank)) for rank, address in self._children.files()]
         # Megatron writes its tracker when every node has written its part, on the node of its first rank: whatever is
         # listed after a tracker was read has all of Megatron's that it speaks of. The rest comes with a later look.

@@ -69,6 +69,7 @@ class Children:
         self._silent_after_s = silent_after_s
         self._joined: Set[int] = set()
         self._up: Set[int] = set()
+        self._has_head = threading.Event()
         # Where each node's files are asked for.
         self._files: Dict[int, str] = {}
         self._changed = threading.Condition()
@@ -83,6 +84,10 @@ class Children:
     def wait_joined(self, timeout_s: float) -> bool:
         with self._changed:
             return self._changed.wait_for(lambda: len(self._joined) >= self.expected, timeout_s)
+
+    def head_is_up(self) -> None:
+        """Told to each node with its next beat: there is something to join."""
+        self._has_head.set()
 
     def wait_up(self, timeout_s: float) -> bool:
         """Whether all are ready to work; those that never come end the job, see ``lost``."""
@@ -141,7 +146,8 @@ class Children:
                         with self._changed:
                             self._up.add(rank)
                             self._changed.notify_all()
-                    connection.sendall(b"{}\n")
+                    reply = {"head": True} if self._has_head.is_set() else {}
+                    connection.sendall(json.dumps(reply).encode() + b"\n")
             except (socket.timeout, TimeoutError):
                 how = f"was silent for {round(self._silent_after_s)} s"
             except (OSError, ValueError, KeyError, TypeError):
@@ -175,6 +181,8 @@ class Main:
     ) -> None:
         self._closed = threading.Event()
         self._is_up = threading.Event()
+        # The main node's cluster can be joined.
+        self.has_head = threading.Event()
         self._every_s = every_s
         self._connection = connect(host, port, join_within_s, is_over)
         self._connection.settimeout(silent_after_s)
@@ -206,8 +214,11 @@ class Main:
         try:
             while not self._closed.wait(self._every_s):
                 self._send({"up": True} if self._is_up.is_set() else {})
-                if not self._lines.readline(4096):
+                line = self._lines.readline(4096)
+                if not line:
                     raise OSError("closed")
+                if json.loads(line).get("head"):
+                    self.has_head.set()
         except (OSError, ValueError):
             if not self._closed.is_set():
                 self._lost(JobError("container_failed", "The main node is gone."))

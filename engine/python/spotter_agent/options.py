@@ -23,6 +23,8 @@ class Options(NamedTuple):
     address: str = ""
     # Where the hosts of one job find each other, see nodes.py.
     nodes_port: int = 29_399
+    # Where Ray's head listens.
+    ray_port: int = 6379
     # Between two signs of life of a further host.
     nodes_beat_s: float = 5.0
     hub_url: str = "https://huggingface.co"

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../../sdk/fake-server.ts";
 import { SLIME_OPTIONS } from "../../../sdk/schema/engines/slime-plan.ts";
 import type { ContainerExit, StartContainer } from "../../fakes/aws/index.ts";
 
@@ -14,10 +15,12 @@ export interface ImageFolder {
   folder: string;
   bin: string;
   slimeDir: string;
+  /** Of the agent: real hosts wait longer, and have addresses and ports of their own. */
+  options: Record<string, unknown>;
 }
 
 /** Makes it below `folder`: slime's train.py, the commands `vllm` and `ray`, and `setpriv`. */
-export function imageFolder(folder: string): ImageFolder {
+export async function imageFolder(folder: string): Promise<ImageFolder> {
   const [bin, slimeDir] = [join(folder, "bin"), join(folder, "slime")];
   for (const each of [bin, slimeDir]) mkdirSync(each);
   copyFileSync(join(ENGINES, "slime.py"), join(slimeDir, "train.py"));
@@ -27,11 +30,13 @@ export function imageFolder(folder: string): ImageFolder {
   for (const name of ["vllm", "ray"]) command(name, `exec python3 ${join(ENGINES, `${name}.py`)} "$@"`);
   // Who runs tests may have no right to give any up; test/infra/bootstrap-python.test.ts takes the real one.
   command("setpriv", 'while case "$1" in --*) true ;; *) false ;; esac; do shift; done\nexec "$@"');
-  return { folder, bin, slimeDir };
+  const [nodesPort, rayPort] = [await freePort(), await freePort()];
+  const options = { ...TIMES, ...LOOPBACK, nodes_port: nodesPort, ray_port: rayPort };
+  return { folder, bin, slimeDir, options };
 }
 
 /** Runs what a definition says, where a task or a job is RUNNING, with what the image has on its PATH. */
-export function startInImage({ bin, slimeDir, folder: ofTest }: ImageFolder): StartContainer {
+export function startInImage({ bin, slimeDir, folder: ofTest, options }: ImageFolder): StartContainer {
   return (definition, run) => {
     const folder = mkdtempSync(join(tmpdir(), "spotter-gpu-container-"));
     const entry = "entryPoint" in definition ? (definition.entryPoint ?? []) : [];
@@ -46,7 +51,7 @@ export function startInImage({ bin, slimeDir, folder: ofTest }: ImageFolder): St
         PATH: `${bin}:${process.env["PATH"]}`,
         TMPDIR: folder,
         SPOTTER_ENGINE_DIR: slimeDir,
-        SPOTTER_AGENT_OPTIONS: JSON.stringify(OPTIONS),
+        SPOTTER_AGENT_OPTIONS: JSON.stringify(options),
         STAND_IN_OPTIONS: join(slimeDir, "options.json"),
         ...("AWS_BATCH_JOB_NUM_NODES" in run.environment && { STAND_IN_CLUSTER: cluster }),
         ...run.environment,
@@ -70,5 +75,5 @@ export function startInImage({ bin, slimeDir, folder: ofTest }: ImageFolder): St
   };
 }
 
-/** Real hosts wait longer, and have addresses of their own. */
-const OPTIONS = { poll_s: 0.1, grace_s: 5, host: "127.0.0.1", address: "127.0.0.1", nodes_beat_s: 0.1 };
+const TIMES = { poll_s: 0.1, grace_s: 5, nodes_beat_s: 0.1 };
+const LOOPBACK = { host: "127.0.0.1", address: "127.0.0.1" };

@@ -25,7 +25,7 @@ export async function startGpuStack(): Promise<GpuStack> {
   const folder = mkdtempSync(join(tmpdir(), "spotter-gpu-stack-"));
   const agent = await serveAgent();
   const stack = await startStack({
-    resources: resourcesOf(agent.program, startInImage(imageFolder(folder))),
+    resources: resourcesOf(agent.program, startInImage(await imageFolder(folder))),
     containerPlaces: PLACES,
   });
   return {

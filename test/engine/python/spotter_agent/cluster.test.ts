@@ -1,24 +1,16 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { freePort } from "../../../sdk/fake-server.ts";
 import { slimeJob, startAgent, type AgentRun, type Behaviour } from "./agent.ts";
 import { hasPython } from "./has-python.ts";
 import { PYTHON_DIR, runPython } from "./run-python.ts";
 
 const RAY = fileURLToPath(new URL("../../../fixtures/engines/ray.py", import.meta.url));
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
 
 interface Pair {
   main: AgentRun;
@@ -36,7 +28,7 @@ async function pair(behaviour: Behaviour = {}, ray = `exec python3 ${RAY} "$@"`)
   };
   const [bin, cluster, workDir] = [folder("bin"), folder("cluster"), folder("child")];
   writeFileSync(join(bin, "ray"), `#!/bin/sh\n${ray}\n`, { mode: 0o755 });
-  const options = { nodes_port: await freePort(), nodes_beat_s: 0.05 };
+  const options = { nodes_port: await freePort(), ray_port: await freePort(), nodes_beat_s: 0.05 };
   const env = {
     PATH: `${bin}:${process.env["PATH"]}`,
     STAND_IN_CLUSTER: cluster,
