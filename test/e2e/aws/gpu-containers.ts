@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../../sdk/fake-server.ts";
 import { SLIME_OPTIONS } from "../../../sdk/schema/engines/slime-plan.ts";
+import { VLLM_OPTIONS } from "../../../sdk/schema/engines/vllm-plan.ts";
 import type { ContainerExit, StartContainer } from "../../fakes/aws/index.ts";
 
 const ENGINES = fileURLToPath(new URL("../../fixtures/engines/", import.meta.url));
@@ -24,7 +25,8 @@ export async function imageFolder(folder: string): Promise<ImageFolder> {
   const [bin, slimeDir] = [join(folder, "bin"), join(folder, "slime")];
   for (const each of [bin, slimeDir]) mkdirSync(each);
   copyFileSync(join(ENGINES, "slime.py"), join(slimeDir, "train.py"));
-  writeFileSync(join(slimeDir, "options.json"), JSON.stringify(Object.keys(SLIME_OPTIONS.options)));
+  for (const [engine, { options }] of Object.entries({ slime: SLIME_OPTIONS, vllm: VLLM_OPTIONS }))
+    writeFileSync(join(slimeDir, `${engine}.json`), JSON.stringify(Object.keys(options)));
   const command = (name: string, script: string) =>
     writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   for (const name of ["vllm", "ray"]) command(name, `exec python3 ${join(ENGINES, `${name}.py`)} "$@"`);
@@ -52,7 +54,8 @@ export function startInImage({ bin, slimeDir, folder: ofTest, options }: ImageFo
         TMPDIR: folder,
         SPOTTER_ENGINE_DIR: slimeDir,
         SPOTTER_AGENT_OPTIONS: JSON.stringify(options),
-        STAND_IN_OPTIONS: join(slimeDir, "options.json"),
+        STAND_IN_OPTIONS: join(slimeDir, "slime.json"),
+        STAND_IN_VLLM_OPTIONS: join(slimeDir, "vllm.json"),
         ...("AWS_BATCH_JOB_NUM_NODES" in run.environment && { STAND_IN_CLUSTER: cluster }),
         ...run.environment,
       },
