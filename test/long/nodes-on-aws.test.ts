@@ -8,38 +8,64 @@ import { startGpuStack, type GpuStack } from "../e2e/aws/gpu-stack.ts";
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 if (!hasPython) process.stderr.write("skipped: there is no python3 on this machine\n");
 
+const shards = (files: { path: string }[] = []) =>
+  files.flatMap(({ path }) => (path.endsWith(".distcp") ? [path] : []));
+
 describe.skipIf(!hasPython)("a training over two instances on a fake AWS", () => {
   let stack: GpuStack;
+  let rewards = "";
   beforeAll(async () => {
     stack = await startGpuStack();
     Client.setDefault(new Client({ url: stack.url, key: stack.key }));
+    rewards = join(stack.folder, "rewards.ts");
+    await writeFile(
+      rewards,
+      'import { reward } from "spotter";\nexport const length = reward(async (args) => args.response.content.length);\n',
+    );
+    await models.push(new URL("../../engine/models/nano", import.meta.url), { name: "Qwen/Qwen3.5-4B" });
   });
   afterAll(async () => {
     Client.setDefault(undefined);
     await stack.close();
   });
 
-  it("goes on from its last checkpoint, on both, when one of them is gone", async () => {
-    const rewards = join(stack.folder, "rewards.ts");
-    await writeFile(
-      rewards,
-      'import { reward } from "spotter";\nexport const length = reward(async (args) => args.response.content.length);\n',
-    );
-    await models.push(new URL("../../engine/models/nano", import.meta.url), { name: "Qwen/Qwen3.5-4B" });
-    const run = await new TrainConfig({
+  const train = (numRollout: number, more: object = {}) =>
+    new TrainConfig({
       model: "Qwen/Qwen3.5-4B",
       dataset: Dataset.fromArray([{ q: "rain" }, { q: "fog" }], { inputColumn: "q" }),
       rewards,
       hardware: { gpu: "H100", count: 8, nodes: 2 },
-      env: { STAND_IN: JSON.stringify({ secondsAStep: 0.4 }) },
-      recipe: recipes.slime({ numRollout: 6, saveInterval: 2, nSamplesPerPrompt: 8 }),
+      ...more,
+      recipe: recipes.slime({ numRollout, saveInterval: 2, rolloutNumGpus: 16, nSamplesPerPrompt: 8 }),
     }).launch();
+
+  it("is one job of Batch, and goes on with what both have saved", async () => {
+    const first = (await (await train(2)).result()).checkpoints().at(-1);
+    const nodes = stack.aws.containers.all.map(({ run }) => run);
+    expect(nodes.map(({ gpus, environment }) => [gpus, environment["AWS_BATCH_JOB_NODE_INDEX"]])).toEqual([
+      [8, "0"],
+      [8, "1"],
+    ]);
+    expect(shards(first?.record.files)).toEqual([
+      "trainer/iter_0000001/__0_0.distcp",
+      "trainer/iter_0000001/__1_0.distcp",
+    ]);
+    const last = (await (await train(2, { startFrom: first })).result()).checkpoints().at(-1);
+    expect(shards(last?.record.files)).toEqual([
+      "trainer/iter_0000003/__0_0.distcp",
+      "trainer/iter_0000003/__1_0.distcp",
+    ]);
+  });
+
+  it("goes on from its last checkpoint, on both, when one of them is gone", async () => {
+    const run = await train(6, { env: { STAND_IN: JSON.stringify({ secondsAStep: 0.4 }) } });
     let killed = false;
     for await (const { body } of run.events()) {
       if (body.type !== "checkpoint" || killed) continue;
       killed = true;
       const child = stack.aws.containers.all.find(
-        ({ run: { environment } }) => environment["AWS_BATCH_JOB_NODE_INDEX"] === "1",
+        ({ run: { environment }, exit }) =>
+          environment["AWS_BATCH_JOB_NODE_INDEX"] === "1" && exit === undefined,
       );
       child?.end(137);
     }
@@ -47,8 +73,7 @@ describe.skipIf(!hasPython)("a training over two instances on a fake AWS", () =>
     await run.refresh();
     expect(killed).toBe(true);
     expect(run.record).toMatchObject({ state: "succeeded", step: 6, attempt: 2 });
-    const paths = last?.record.files.map(({ path }) => path) ?? [];
-    expect(paths.filter((path) => path.endsWith(".distcp"))).toEqual([
+    expect(shards(last?.record.files)).toEqual([
       "trainer/iter_0000005/__0_0.distcp",
       "trainer/iter_0000005/__1_0.distcp",
     ]);
