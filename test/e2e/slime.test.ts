@@ -28,6 +28,7 @@ describe.skipIf(!hasPython)("the tutorial's own recipe, on a stand-in for slime"
     dir = await standIn();
     process.env["SPOTTER_SLIME_DIR"] = dir;
     process.env["STAND_IN_OPTIONS"] = join(dir, "options.json");
+    process.env["SPOTTER_AGENT_OPTIONS"] = JSON.stringify({ overlay_marks_dir: join(dir, "marks") });
   });
   ownHome();
   afterAll(() => rm(dir, { recursive: true, force: true }));
@@ -42,7 +43,7 @@ describe.skipIf(!hasPython)("the tutorial's own recipe, on a stand-in for slime"
         { inputColumn: "keywords", promptTemplate: "Write a haiku about {input}." },
       ),
       rewards: join(dir, "rewards.ts"),
-      imageOverlay: [`echo changed > ${join(dir, "changed")}`],
+      imageOverlay: [`echo changed >> ${join(dir, "changed")}`],
     };
     const recipe = {
       evalInterval: null,
@@ -69,6 +70,8 @@ describe.skipIf(!hasPython)("the tutorial's own recipe, on a stand-in for slime"
     }).launch();
     const last = (await more.result()).checkpoints().at(-1);
     expect(last?.step).toBe(20);
+    // The same commands: the image that they changed is the same, too.
+    expect(await readFile(join(dir, "changed"), "utf8")).toBe("changed\n");
     const iteration = last?.record.files.find(({ path }) => path.endsWith(".distcp"));
     expect(iteration?.path).toBe("trainer/iter_0000029/__0_0.distcp");
     // Thirty steps on the base, none twice: its state is a word of the row for each.

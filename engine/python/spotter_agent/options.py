@@ -27,6 +27,8 @@ class Options(NamedTuple):
     ray_port: int = 6379
     # Between two signs of life of a further host.
     nodes_beat_s: float = 5.0
+    # Where it is remembered which commands of an image overlay ran last; empty: /var/tmp/spotter-UID.
+    overlay_marks_dir: str = ""
     hub_url: str = "https://huggingface.co"
 
 

@@ -52,7 +52,8 @@ class ServeWork:
         }
         write_files(self._native.get("files", []), places, self._work_dir)
         env = engine_environment(self._native.get("env", {}), places)
-        run_overlay(self._native.get("overlay", []), env, self._work_dir, self._log.info)
+        overlay = self._native.get("overlay", [])
+        run_overlay(overlay, env, self._work_dir, self._log.info, self._options.overlay_marks_dir)
         argv = [fill(word, places) for word in self._native["argv"]]
         # The access key is in the environment, never in what `ps` shows.
         self._log.info("engine: " + " ".join(argv))

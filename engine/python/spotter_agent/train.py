@@ -50,7 +50,8 @@ class TrainWork:
         """Everything that a host needs before its part of the engine starts; the environment of that."""
         self.prepare()
         env = engine_environment(self._native.get("env", {}), self._places)
-        run_overlay(self._native.get("overlay", []), env, self._work_dir, self._log.info)
+        overlay = self._native.get("overlay", [])
+        run_overlay(overlay, env, self._work_dir, self._log.info, self._options.overlay_marks_dir)
         return env
 
     def run(self, cluster: Optional[Cluster] = None) -> str:

@@ -140,6 +140,7 @@ describe.runIf(hasPython)("the agent of a training engine", () => {
     onTestFinished(() => rmSync(told, { recursive: true }));
     const run = await train({
       native: { overlay: [`echo one > ${told}/one`, "echo no && exit 3", "never"] },
+      options: { overlay_marks_dir: join(told, "marks") },
     });
     expect(await run.ended).toBe(1);
     expect(await readFile(join(told, "one"), "utf8")).toBe("one\n");
