@@ -1,6 +1,7 @@
 /**
- * The daemon of one machine: `node functions/node.ts [--port N] [--idle-exit-ms N]`. State lies in
- * `$SPOTTER_HOME` (default `~/.spotter`). Ends on SIGTERM, SIGINT and `POST /shutdown`, and stops its
+ * The daemon of one machine: `node functions/node.ts [--port N] [--idle-exit-ms N]
+ * [--gpu [--slime-image IMAGE] [--vllm-image IMAGE] | --no-gpu]`. State lies in `$SPOTTER_HOME` (default
+ * `~/.spotter`). Without a word on GPUs it is as the daemon before it. Ends on SIGTERM, SIGINT and `POST /shutdown`, and stops its
  * containers then; after a crash the next daemon of the same folder takes them over.
  *
  * @module
@@ -9,11 +10,14 @@ import { enableCompileCache } from "node:module";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import type { DaemonOptions } from "./local/daemon.ts";
 
 const home = resolve(process.env["SPOTTER_HOME"] || join(homedir(), ".spotter"));
 // Before anything large is loaded: half of the daemon's start would be compiling.
 enableCompileCache(join(home, "compile-cache"));
 const { SpotterError } = await import("../sdk/schema/errors.ts");
+const { engineImages } = await import("../sdk/schema/engine-images.ts");
+const { parseWith } = await import("../sdk/schema/parse.ts");
 
 try {
   const { runDaemon } = await import("./local/daemon.ts");
@@ -26,9 +30,12 @@ try {
   process.exit(error.kind === "user" ? 2 : 1);
 }
 
-function readFlags(): { port?: number; idleExitMs?: number } {
+function readFlags(): Omit<DaemonOptions, "home"> {
   const { values } = parsedFlags();
+  const { gpu, "slime-image": slime, "vllm-image": vllm } = values;
   return {
+    ...(gpu === true && { images: parseWith(engineImages, { slime, vllm }, "--gpu") }),
+    ...(gpu === false && { images: "none" as const }),
     port: wholeNumber("--port", values.port, 65_535),
     idleExitMs: wholeNumber("--idle-exit-ms", values["idle-exit-ms"], Number.MAX_SAFE_INTEGER),
   };
@@ -36,11 +43,20 @@ function readFlags(): { port?: number; idleExitMs?: number } {
 
 function parsedFlags() {
   try {
-    return parseArgs({ options: { port: { type: "string" }, "idle-exit-ms": { type: "string" } } });
+    return parseArgs({
+      allowNegative: true,
+      options: {
+        port: { type: "string" },
+        "idle-exit-ms": { type: "string" },
+        gpu: { type: "boolean" },
+        "slime-image": { type: "string" },
+        "vllm-image": { type: "string" },
+      },
+    });
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new SpotterError("invalid_input", message, {
-      hint: "It takes --port N and --idle-exit-ms N.",
+      hint: "It takes --port N, --idle-exit-ms N, --gpu with --slime-image and --vllm-image, and --no-gpu.",
       cause,
     });
   }

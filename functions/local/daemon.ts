@@ -1,4 +1,5 @@
 import type { Server } from "node:http";
+import type { EngineImages } from "../../sdk/schema/engine-images.ts";
 import type { DaemonFile } from "../../sdk/schema/status.ts";
 import { createControlPlane, type ControlPlane } from "../app.ts";
 import { newKey } from "../keys/key-ring.ts";
@@ -19,6 +20,8 @@ export interface DaemonOptions {
   port?: number | undefined;
   /** Ends after this long without work or requests. Default: never. */
   idleExitMs?: number | undefined;
+  /** See {@link openLocalDeps}. */
+  images?: EngineImages | "none" | undefined;
 }
 
 interface Daemon {
@@ -35,7 +38,8 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   const lastPort = portOf(readDaemonFile(options.home));
   let port = 0;
   const publicUrl = () => `http://127.0.0.1:${port}`;
-  const deps = await openLocalDeps({ home: options.home, publicUrl, environment: process.env });
+  const { home, images } = options;
+  const deps = await openLocalDeps({ home, publicUrl, environment: process.env, images });
   const { key, hash } = newKey(deps.ids.secret(24));
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));
@@ -56,6 +60,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     version,
     adminKey: key,
     ...(options.idleExitMs !== undefined && { idleExitMs: options.idleExitMs }),
+    ...(deps.images && { images: deps.images }),
   });
   process.stdout.write(`spotter ${version} listens on ${publicUrl()}, state in ${options.home}\n`);
   plane.reconciler.wake();

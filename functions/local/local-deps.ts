@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import type { EngineImages } from "../../sdk/schema/engine-images.ts";
 import type { Deps } from "../deps.ts";
 import type { Isolates } from "../ports/isolates.ts";
 import type { ContainerKind } from "../ports/containers.ts";
@@ -12,9 +13,13 @@ import { memoryMiB, modelConfig, modelFault } from "./machine.ts";
 import { openLogFile } from "./log-file.ts";
 import { packageVersion } from "./package-version.ts";
 import { localPricing } from "./pricing.ts";
+import { DockerCli } from "./docker-containers/docker-cli.ts";
+import { checkDocker } from "./docker-containers/preflight.ts";
+import { dockerEngines } from "./docker-engines.ts";
 import { foreignEngines } from "./foreign-engines.ts";
+import { readGpuSettings, writeGpuSettings } from "./gpu-settings.ts";
+import { openHomeContainers } from "./home-containers.ts";
 import { isOnPath } from "./on-path.ts";
-import { ProcessContainers } from "./process-containers.ts";
 import { createRedactor } from "../secrets/redactor.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { systemClock } from "../system/system-clock.ts";
@@ -26,9 +31,13 @@ export interface LocalDepsOptions {
   publicUrl: () => string;
   /** Variables of this process; only the named few reach a container. */
   environment: NodeJS.ProcessEnv;
+  /** Engines in Docker; "none" ends that. Default: as the daemon before this one had it. */
+  images?: EngineImages | "none" | undefined;
 }
 
 export interface LocalDeps extends Deps {
+  /** What runs in Docker. */
+  images: EngineImages | undefined;
   /** Ends containers first, then everything they may still need. */
   close(): Promise<void>;
 }
@@ -40,6 +49,8 @@ const MAX_ATTEMPTS = 3;
 /** All ports on one machine, below one state folder that the caller has locked. */
 export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDeps> {
   const { home } = options;
+  const docker = new DockerCli({ environment: options.environment });
+  const images = await settleImages(options, docker);
   const clock = systemClock();
   const redactor = createRedactor();
   const logFile = openLogFile(join(home, "daemon.log"));
@@ -47,11 +58,13 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
   const secrets = new FileSecrets(join(home, "secrets.json"), { redactor });
   await secrets.learn();
   const store = new SqliteStore(join(home, "state.db"));
-  const engines = foreignEngines(options.environment);
-  const containers = await ProcessContainers.open({
+  const engines = images ? dockerEngines(images, options.environment) : foreignEngines(options.environment);
+  const containers = await openHomeContainers({
     home: join(home, "containers"),
     programs: programs(),
     agent: engines.agent,
+    docker,
+    images,
     clock,
     log,
     redact: redactor.redact,
@@ -68,6 +81,7 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
     return created;
   });
   return {
+    images,
     store,
     blobs: new FileBlobs(join(home, "blobs")),
     containers,
@@ -91,6 +105,7 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
       servesCheckpoints: true,
       pricing: localPricing(options.environment, memoryMiB()),
       engines: () => engines.offered(),
+      engineHint: (engine) => engines.remedy(engine),
       hasPython: () => isOnPath("python3", options.environment["PATH"]),
       notes,
     },
@@ -101,6 +116,17 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
       logFile.close();
     },
   };
+}
+
+/** Nothing is written down, or started, before Docker is known to do it. */
+async function settleImages(
+  { home, environment, images }: LocalDepsOptions,
+  docker: DockerCli,
+): Promise<EngineImages | undefined> {
+  const wanted = images === undefined ? readGpuSettings(home) : images === "none" ? undefined : images;
+  if (wanted !== undefined) await checkDocker(docker, environment);
+  if (images !== undefined) writeGpuSettings(home, wanted);
+  return wanted;
 }
 
 function programs(): Record<ContainerKind, URL> {

@@ -1,3 +1,4 @@
+import type { Failure } from "../../sdk/schema/errors.ts";
 import type { Hardware } from "../../sdk/schema/hardware.ts";
 import type { JobEnvironment } from "../../sdk/schema/job.ts";
 
@@ -15,6 +16,8 @@ export interface ContainerSpec {
   engine?: ForeignEngine;
   /** What the job needs, and variables that its run asks for. */
   environment: Omit<JobEnvironment, "SPOTTER_WORK_DIR"> & Record<string, string>;
+  /** Commands that change the engine's image first. A home without images of its own leaves them to the agent. */
+  imageOverlay?: readonly string[];
   /** Absent: a processor. One machine ignores it. */
   hardware?: Hardware;
   /** Longest life: homes that cost money end it by themselves then, whether or not the control plane is there. */
@@ -40,6 +43,8 @@ export type ContainerState =
       reason: ContainerReason | "done";
       logTail: string[];
       detail?: string;
+      /** Why it never ran, where the platform is sure of it and says it in Spotter's words. */
+      failure?: Failure;
     }
   /** Never heard of, or forgotten after it ended. */
   | { state: "unknown" };

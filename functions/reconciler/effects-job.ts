@@ -1,4 +1,5 @@
 import { SpotterError, type Failure } from "../../sdk/schema/errors.ts";
+import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
 import { changeJob, findJob, jobKey, type JobRecord } from "../jobs/records.ts";
 import { getRunSpec } from "../runs/records.ts";
@@ -44,18 +45,20 @@ export async function launchJob(control: Control, jobId: string): Promise<boolea
   );
   if (job === undefined || !hasToken(job, hash)) return false;
   try {
+    const { env, imageOverlay } = await askedFor(control, job);
     await control.containers.launch({
       jobId,
       kind: job.kind,
       environment: {
         // What the job needs comes last: nothing that a run brings can take its place.
-        ...(await variablesOf(control, job)),
+        ...env,
         SPOTTER_URL: control.config.publicUrl(),
         SPOTTER_JOB_ID: jobId,
         SPOTTER_JOB_TOKEN: token,
       },
       ...(job.hardware && { hardware: job.hardware }),
       ...(job.engine && { engine: job.engine }),
+      ...(job.engine && imageOverlay && { imageOverlay }),
       maxLifetimeMs: job.maxLifetimeMs ?? DEFAULT_LIFETIME_MS,
     });
   } catch (cause) {
@@ -68,10 +71,13 @@ export async function launchJob(control: Control, jobId: string): Promise<boolea
   return true;
 }
 
-/** Variables that the job's own run asks for. */
-async function variablesOf(control: Control, job: JobRecord): Promise<Record<string, string>> {
+/** What the job's own run asks for. */
+async function askedFor(
+  control: Control,
+  job: JobRecord,
+): Promise<Partial<Pick<RunSpec, "env" | "imageOverlay">>> {
   // Specs from before there were variables have none.
-  return job.kind === "train" ? ((await getRunSpec(control, job.owner)).env ?? {}) : {};
+  return job.kind === "train" ? await getRunSpec(control, job.owner) : {};
 }
 
 export async function noteStarted(control: Control, jobId: string): Promise<void> {

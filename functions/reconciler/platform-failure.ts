@@ -23,6 +23,7 @@ export function platformFailure(
   container: Extract<ContainerState, { state: "exited" }>,
 ): Failure | undefined {
   const { reason, detail, logTail } = container;
+  if (container.failure !== undefined) return { ...container.failure, logTail };
   if (reason === "capacity" || reason === "quota") return { ...noRoom(reason, detail), logTail };
   if (detail === undefined) return undefined;
   if (reason === "image")

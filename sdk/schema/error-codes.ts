@@ -53,6 +53,8 @@ export const ERROR_CODES = {
   node_too_old: "user",
   package_missing: "user", // an optional package is not installed
   engine_missing: "user", // this home cannot start the engine that is asked for
+  docker_missing: "user", // no Docker that this user can start containers with
+  gpu_missing: "user", // Docker here gives its containers no GPU
   python_missing: "user", // there is Python to run, and no python3
   python_not_allowed: "user", // there is Python to run, and nobody allowed it
   aws_config_invalid: "user", // variables that a function on AWS needs are missing or wrong

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { spend } from "./cost.ts";
+import { engineImages } from "./engine-images.ts";
 import { runState } from "./run.ts";
 
 /** `GET /health`: open to everyone, says nothing secret. */
@@ -33,5 +34,7 @@ export const daemonFile = z.object({
   adminKey: z.string(),
   /** Ends after this long without work; absent: never. */
   idleExitMs: z.optional(z.number()),
+  /** Engines that it runs in Docker; absent: all that it runs are processes. */
+  images: z.optional(engineImages),
 });
 export type DaemonFile = z.infer<typeof daemonFile>;

@@ -1,4 +1,4 @@
-import type { ExitReason } from "./record.ts";
+import type { ExitReason } from "../local-containers/record.ts";
 
 const SIGKILL_CODE = 128 + 9;
 const SIGABRT_CODE = 128 + 6;

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
-import type { ContainerPaths } from "./record.ts";
+import type { ContainerPaths } from "../local-containers/record.ts";
 
 /**
  * A shell around the program writes its exit code down, so that the code is known even when the daemon

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { RunEventPage } from "../../../sdk/schema/event.ts";
 import type { RunDetail } from "../../../sdk/schema/run.ts";
@@ -32,6 +33,26 @@ describe("the engine of a run", () => {
     const { events } = await plane.json<RunEventPage>("GET", `/runs/${run.id}/events`);
     const told = events.flatMap(({ body }) => (body.type === "log" ? [body.message] : []));
     expect(told).toContain("imageOverlay is not applied: the embedded engine runs without an image.");
+  });
+
+  it("is started with what the run wants changed in its image (C18)", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    plane.control.config.engines = () => ["slime"];
+    const imageOverlay = ["apt-get install jq", "pip install nltk"];
+    // Any folder will do, with a word on its architecture.
+    const model = { name: fileURLToPath(new URL("../../../engine/models/nano", import.meta.url)) };
+    const slime = { flags: { "num-layers": 2 } };
+    const spec = {
+      ...(await preparedSpec(plane)),
+      engine: "slime",
+      model,
+      slime,
+      rollout: GROUP,
+      imageOverlay,
+    };
+    await plane.json<RunDetail>("POST", "/runs", spec);
+    await plane.reconciler.settle();
+    expect(plane.containers.launched[0]).toMatchObject({ engine: "slime", imageOverlay });
   });
 
   it("is refused where this home has none, and with all that it would not take", async () => {

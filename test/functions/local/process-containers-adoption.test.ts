@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { findProcess } from "../../../functions/local/process-identity.ts";
-import type { ProcessContainers } from "../../../functions/local/process-containers.ts";
+import type { LocalContainers } from "../../../functions/local/local-containers.ts";
 import {
   pathsOf,
   saveRecord,
   type ContainerRecord,
-} from "../../../functions/local/process-containers/record.ts";
+} from "../../../functions/local/local-containers/record.ts";
 import { ended, says } from "../../contract/containers/suite.ts";
 import { environmentFor, isAlive, openContainers } from "./process-containers-fixture.ts";
 import { useFolder } from "./use-folder.ts";
@@ -19,12 +19,12 @@ vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 const LONG = { timeout: 15_000 };
 const folder = useFolder();
-const opened: ProcessContainers[] = [];
+const opened: LocalContainers[] = [];
 afterEach(async () => {
   for (const containers of opened.splice(0).reverse()) await containers.close();
 });
 
-async function open(): Promise<ProcessContainers> {
+async function open(): Promise<LocalContainers> {
   const containers = await openContainers(folder("home"), { closeGraceMs: 0 });
   opened.push(containers);
   return containers;

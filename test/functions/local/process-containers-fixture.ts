@@ -1,25 +1,29 @@
 import { existsSync, readFileSync } from "node:fs";
+import type { LocalContainers } from "../../../functions/local/local-containers.ts";
 import {
-  ProcessContainers,
+  openProcessContainers,
   type ProcessContainersOptions,
 } from "../../../functions/local/process-containers.ts";
 import { systemClock } from "../../../functions/system/system-clock.ts";
 
 const program = new URL("../../fixtures/local/container.ts", import.meta.url);
 
+const fail = (message: string, fields?: Record<string, unknown>) => {
+  throw new Error(`${message} ${JSON.stringify(fields)}`);
+};
+/** Nothing is to be told. */
+export const failingLog = { debug: fail, info: fail, warn: fail, error: fail };
+
 /** Containers whose program does what its job token says (test/fixtures/local/container.ts). */
 export async function openContainers(
   home: string,
   options: Partial<ProcessContainersOptions> = {},
-): Promise<ProcessContainers> {
-  const fail = (message: string, fields?: Record<string, unknown>) => {
-    throw new Error(`${message} ${JSON.stringify(fields)}`);
-  };
-  return await ProcessContainers.open({
+): Promise<LocalContainers> {
+  return await openProcessContainers({
     home,
     programs: { serve: program, train: program, eval: program },
     clock: systemClock(),
-    log: { debug: fail, info: fail, warn: fail, error: fail },
+    log: failingLog,
     ...options,
   });
 }

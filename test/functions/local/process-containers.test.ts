@@ -2,10 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { signalGroup } from "../../../functions/local/process-identity.ts";
 import type { ContainerKind } from "../../../functions/ports/containers.ts";
-import type {
-  ProcessContainers,
-  ProcessContainersOptions,
-} from "../../../functions/local/process-containers.ts";
+import type { LocalContainers } from "../../../functions/local/local-containers.ts";
+import type { ProcessContainersOptions } from "../../../functions/local/process-containers.ts";
 import { ended, says } from "../../contract/containers/suite.ts";
 import { environmentFor, isAlive, openContainers } from "./process-containers-fixture.ts";
 import { useFolder } from "./use-folder.ts";
@@ -15,19 +13,19 @@ vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 const LONG = { timeout: 15_000 };
 const folder = useFolder();
-const opened: ProcessContainers[] = [];
+const opened: LocalContainers[] = [];
 afterEach(async () => {
   for (const containers of opened.splice(0).reverse()) await containers.close();
 });
 
-async function open(options: Partial<ProcessContainersOptions> = {}): Promise<ProcessContainers> {
+async function open(options: Partial<ProcessContainersOptions> = {}): Promise<LocalContainers> {
   const containers = await openContainers(folder("home"), { closeGraceMs: 0, ...options });
   opened.push(containers);
   return containers;
 }
 
 async function launch(
-  containers: ProcessContainers,
+  containers: LocalContainers,
   jobId: string,
   actions: string,
   kind: ContainerKind = "train",
@@ -102,7 +100,7 @@ describe("the process", () => {
 });
 
 describe("the budget", () => {
-  const stateOf = async (containers: ProcessContainers, jobId: string) =>
+  const stateOf = async (containers: LocalContainers, jobId: string) =>
     (await containers.describe(jobId)).state;
 
   it("is one training at a time, in the order of their launch; others start beside it", async () => {

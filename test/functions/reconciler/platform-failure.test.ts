@@ -30,6 +30,11 @@ describe("what a platform is sure of", () => {
     expect(isWorthRetrying(code)).toBe(mayHelp);
   });
 
+  it("is taken as it is where the platform says it in our words", () => {
+    const failure = { code: "gpu_missing", message: "No GPU.", hint: "Install one." };
+    expect(platformFailure({ ...exited("error"), failure })).toEqual({ ...failure, logTail: ["last line"] });
+  });
+
   it.each(["oom", "user", "image", "error", "preempted", "done"] as const)(
     "leaves %s to exit code and log where it says nothing",
     (reason) => {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod/mini";
-import { SpotterError } from "../../../sdk/schema/errors.ts";
+import { failure, SpotterError } from "../../../sdk/schema/errors.ts";
 import { atomicWrite } from "../atomic-write.ts";
 
 const base = {
@@ -10,24 +10,30 @@ const base = {
   kind: z.enum(["serve", "train", "eval"]),
   /** Absent: the embedded engine. */
   engine: z.optional(z.enum(["slime", "vllm"])),
+  /** What runs it. Absent: it is a process. */
+  platform: z.optional(z.literal("docker")),
 };
 
 /** What is on the disk about a container; a new daemon goes on from here. */
-export const containerRecord = z.discriminatedUnion("state", [
+export const containerRecord = z.union([
   /** Written before anything is started. Holds the job token, and loses it with the next state. */
   z.object({
     ...base,
     state: z.literal("intent"),
     createdAtMs: z.number(),
     environment: z.record(z.string(), z.string()),
+    imageOverlay: z.optional(z.array(z.string())),
   }),
   z.object({ ...base, state: z.literal("running"), pid: z.number(), startedAt: z.string() }),
+  /** In Docker, under its name there. */
+  z.object({ ...base, state: z.literal("running"), container: z.string() }),
   z.object({
     ...base,
     state: z.literal("exited"),
     endedAtMs: z.number(),
     exitCode: z.nullable(z.number()),
     reason: z.enum(["capacity", "quota", "image", "oom", "preempted", "user", "error", "done"]),
+    failure: z.optional(failure),
   }),
 ]);
 export type ContainerRecord = z.infer<typeof containerRecord>;

@@ -1,0 +1,127 @@
+import { createHash } from "node:crypto";
+import { SpotterError } from "../../../sdk/schema/errors.ts";
+import { noteInLog, tailLines } from "../local-containers/log-file.ts";
+import { DockerError, type DockerCli } from "./docker-cli.ts";
+import { isUnknown } from "./failures.ts";
+import { homeLabel, labels, placeFlags } from "./run-args.ts";
+
+/** Cloning and installing on a slow network takes minutes; a command that asks a question waits for ever. */
+const COMMAND_TIMEOUT_MS = 30 * 60_000;
+const TAIL_LINES = 20;
+/** What `docker run` itself ends with when it could not run the command. */
+const DOCKER_FAILED = 125;
+const REPOSITORY = "spotter-overlay";
+/** Tells the agent inside that these commands have run, see engine/python/spotter_agent/overlay.py. */
+const APPLIED = "SPOTTER_IMAGE_OVERLAY";
+
+export interface OverlayParams {
+  docker: DockerCli;
+  home: string;
+  gpus: string;
+  /** The id of the image to change: its content, whatever its name means tomorrow. */
+  baseId: string;
+  commands: readonly string[];
+  /** Where the commands' output goes. */
+  log: string;
+  signal: AbortSignal;
+}
+
+/** Names a list of commands; the agent computes the same. */
+export function overlayHash(commands: readonly string[]): string {
+  return createHash("sha256").update(commands.join("\0")).digest("hex");
+}
+
+/**
+ * The image that commands make of another one, each run once in a container of its own and committed, as a line of
+ * a Dockerfile is: what was made before, up to the first command that differs, is used again.
+ *
+ * @throws SpotterError `invalid_input`: a command failed, or took too long; DockerError
+ */
+export async function overlayImage(params: OverlayParams): Promise<string> {
+  const { docker, baseId, commands, log } = params;
+  let image = baseId;
+  for (const [index, command] of commands.entries()) {
+    const done = commands.slice(0, index + 1);
+    const made = `${REPOSITORY}:${createHash("sha256")
+      .update([baseId, ...done].join("\0"))
+      .digest("hex")
+      .slice(0, 32)}`;
+    const place = `image overlay ${index + 1} of ${commands.length}`;
+    if (await hasImage(docker, made)) noteInLog(log, `${place}, made before: ${command}`);
+    else {
+      noteInLog(log, `${place}: ${command}`);
+      await make(params, { from: image, made, command, index, hash: overlayHash(done) });
+    }
+    image = made;
+  }
+  return image;
+}
+
+async function make(
+  { docker, home, gpus, log, signal }: OverlayParams,
+  step: { from: string; made: string; command: string; index: number; hash: string },
+): Promise<void> {
+  const { from, made, command, index, hash } = step;
+  const name = `spotter-${homeLabel(home)}-overlay`;
+  // What a daemon that was killed meanwhile left.
+  await removeContainer(docker, name);
+  const run = [
+    ...["run", "--pull", "never", "--name", name, ...labels({ home: homeLabel(home), overlay: made })],
+    ...[...placeFlags(gpus), "--entrypoint", "/bin/sh", from, "-ec", command],
+  ];
+  try {
+    await docker.call(run, { signal, into: log, timeoutMs: COMMAND_TIMEOUT_MS });
+    await docker.call(["commit", "--change", `ENV ${APPLIED}=${hash}`, name, made], { signal });
+  } catch (error) {
+    throw commandFailed(error, { command, index, log });
+  } finally {
+    await removeContainer(docker, name);
+  }
+}
+
+/** The command that failed, in the words of the agent, which runs them where there is no image to change. */
+function commandFailed(error: unknown, told: { command: string; index: number; log: string }): unknown {
+  const { command, index, log } = told;
+  const where = `imageOverlay[${index}]`;
+  if (SpotterError.is(error) && error.code === "timeout") {
+    const minutes = COMMAND_TIMEOUT_MS / 60_000;
+    return new SpotterError(
+      "invalid_input",
+      `${where}: the command took longer than ${minutes} minutes: ${command}`,
+      { where, hint: "Does it wait for an answer? Add -y, or make it smaller.", cause: error },
+    );
+  }
+  const wroteToLog = error instanceof DockerError && error.words === "";
+  if (!wroteToLog) return error;
+  const lines = tailLines(log, TAIL_LINES);
+  // Docker's own words went into the log like those of the command.
+  if (error.exitCode === DOCKER_FAILED) return new DockerError("run", DOCKER_FAILED, lines.join("\n"));
+  return new SpotterError(
+    "invalid_input",
+    `${where}: the command ended with exit code ${error.exitCode}: ${command}\n${lines.map((line) => `  | ${line}`).join("\n")}`,
+    { where, hint: lines.at(-1) ?? "It wrote nothing.", cause: error },
+  );
+}
+
+export async function hasImage(docker: DockerCli, image: string): Promise<boolean> {
+  return (await imageId(docker, image)) !== undefined;
+}
+
+/** The id of an image of this machine; undefined where there is none of that name. */
+export async function imageId(docker: DockerCli, image: string): Promise<string | undefined> {
+  try {
+    return (await docker.call(["image", "inspect", "--format", "{{.Id}}", image])).trim();
+  } catch (error) {
+    if (error instanceof DockerError && /no such image/i.test(error.words)) return undefined;
+    throw error;
+  }
+}
+
+/** Ends it, if it runs, and removes it with its volume; one that is not there is fine. */
+export async function removeContainer(docker: DockerCli, name: string): Promise<void> {
+  try {
+    await docker.call(["rm", "--force", "--volumes", name]);
+  } catch (error) {
+    if (!isUnknown(error)) throw error;
+  }
+}
