@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { EngineImages } from "../schema/engine-images.ts";
 import { SpotterError, errorBody } from "../schema/errors.ts";
 import { sleep } from "../retry.ts";
 import { findDaemon, type Daemon } from "./find-daemon.ts";
@@ -14,6 +15,8 @@ export interface StartDaemonParams {
   port?: number | undefined;
   /** Ends after this long without work; undefined: never. */
   idleExitMs?: number | undefined;
+  /** Engines to run in Docker; "none" ends that. Default: as the daemon before it had it. */
+  images?: EngineImages | "none" | undefined;
   /** Default: the daemon of this package. */
   program?: string;
   /** Default 10,000. */
@@ -46,7 +49,6 @@ export async function startDaemon(params: StartDaemonParams): Promise<Daemon> {
 }
 
 function spawnDaemon(params: StartDaemonParams, log: string): ChildProcess {
-  const port = params.port ?? portOf(process.env.SPOTTER_PORT);
   const output = openLog(params.home, log);
   try {
     const child = spawn(
@@ -54,8 +56,7 @@ function spawnDaemon(params: StartDaemonParams, log: string): ChildProcess {
       [
         ...DAEMON_FLAGS,
         params.program ?? daemonProgram(),
-        ...(port === undefined ? [] : ["--port", String(port)]),
-        ...(params.idleExitMs === undefined ? [] : ["--idle-exit-ms", String(params.idleExitMs)]),
+        ...daemonFlags({ ...params, port: params.port ?? portOf(process.env.SPOTTER_PORT) }),
       ],
       {
         // Ctrl-C in the script's terminal must not reach it: the work goes on.
@@ -70,6 +71,27 @@ function spawnDaemon(params: StartDaemonParams, log: string): ChildProcess {
   } finally {
     closeSync(output);
   }
+}
+
+/** What functions/node.ts takes. */
+export function daemonFlags({
+  port,
+  idleExitMs,
+  images,
+}: Pick<StartDaemonParams, "port" | "idleExitMs" | "images">): string[] {
+  return [
+    ...(port === undefined ? [] : ["--port", String(port)]),
+    ...(idleExitMs === undefined ? [] : ["--idle-exit-ms", String(idleExitMs)]),
+    ...(images === undefined ? [] : images === "none" ? ["--no-gpu"] : imageFlags(images)),
+  ];
+}
+
+function imageFlags({ slime, vllm }: EngineImages): string[] {
+  return [
+    "--gpu",
+    ...(slime === undefined ? [] : ["--slime-image", slime]),
+    ...(vllm === undefined ? [] : ["--vllm-image", vllm]),
+  ];
 }
 
 function portOf(text: string | undefined): number | undefined {
