@@ -2,6 +2,7 @@ import { DockerCli } from "./docker-containers/docker-cli.ts";
 import { DockerContainer, type DockerOptions } from "./docker-containers/docker-container.ts";
 import { listOf } from "./docker-containers/inspect.ts";
 import { removeContainer } from "./docker-containers/overlay-image.ts";
+import { nameOf, overlayName } from "./docker-containers/run-args.ts";
 import { LocalContainers, type LocalContainersOptions } from "./local-containers.ts";
 import type { Platforms } from "./local-containers/platforms.ts";
 import type { ContainerRecord } from "./local-containers/record.ts";
@@ -26,11 +27,12 @@ export function dockerStrays({
   return async (known) => {
     const records = new Map(known.map((record) => [record.jobId, record]));
     const strays: ContainerRecord[] = [];
-    for (const { name, jobId, kind, engine, isOverlay } of await listOf(docker, home)) {
+    for (const { name, jobId, kind, engine } of await listOf(docker, home)) {
       const record = records.get(jobId);
+      const isHalfMade = name === overlayName(home);
       // One whose end is written down was to be removed next.
-      if (isOverlay || record?.state === "exited") await removeContainer(docker, name);
-      else if (record === undefined) {
+      if (isHalfMade || record?.state === "exited") await removeContainer(docker, name);
+      else if (record === undefined && name === nameOf(home, jobId)) {
         const base = { v: 1, jobId, kind, platform: "docker", ...(engine && { engine }) } as const;
         strays.push({ ...base, state: "running", container: name });
       }

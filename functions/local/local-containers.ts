@@ -67,7 +67,7 @@ export class LocalContainers implements Containers {
   }
 
   async launch(spec: ContainerSpec): Promise<ContainerHandle> {
-    const { jobId, kind, engine, environment, imageOverlay } = spec;
+    const { jobId, kind, engine, environment, imageOverlay, folders } = spec;
     if (this.#closed) throw closed();
     const known = this.#containers.get(jobId);
     if (known !== undefined) {
@@ -85,6 +85,7 @@ export class LocalContainers implements Containers {
       ...(engine && { engine }),
       ...(platform && { platform }),
       ...(imageOverlay && { imageOverlay: [...imageOverlay] }),
+      ...(folders && { folders: [...folders] }),
       createdAtMs,
       environment: { ...environment },
     };

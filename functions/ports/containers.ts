@@ -18,6 +18,8 @@ export interface ContainerSpec {
   environment: Omit<JobEnvironment, "SPOTTER_WORK_DIR"> & Record<string, string>;
   /** Commands that change the engine's image first. A home without images of its own leaves them to the agent. */
   imageOverlay?: readonly string[];
+  /** Folders of this machine that it reads where they lie. A home that has no such folders ignores them. */
+  folders?: readonly string[];
   /** Absent: a processor. One machine ignores it. */
   hardware?: Hardware;
   /** Longest life: homes that cost money end it by themselves then, whether or not the control plane is there. */

@@ -1,6 +1,8 @@
 import { SpotterError, type Failure } from "../../sdk/schema/errors.ts";
+import type { ModelRef } from "../../sdk/schema/model.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
+import { findEndpoint } from "../endpoints/records.ts";
 import { changeJob, findJob, jobKey, type JobRecord } from "../jobs/records.ts";
 import { getRunSpec } from "../runs/records.ts";
 import { boundedFailure } from "../records/bounded-failure.ts";
@@ -45,7 +47,7 @@ export async function launchJob(control: Control, jobId: string): Promise<boolea
   );
   if (job === undefined || !hasToken(job, hash)) return false;
   try {
-    const { env, imageOverlay } = await askedFor(control, job);
+    const { env, imageOverlay, folders } = await askedFor(control, job);
     await control.containers.launch({
       jobId,
       kind: job.kind,
@@ -59,6 +61,7 @@ export async function launchJob(control: Control, jobId: string): Promise<boolea
       ...(job.hardware && { hardware: job.hardware }),
       ...(job.engine && { engine: job.engine }),
       ...(job.engine && imageOverlay && { imageOverlay }),
+      ...(job.engine && folders.length > 0 && { folders }),
       maxLifetimeMs: job.maxLifetimeMs ?? DEFAULT_LIFETIME_MS,
     });
   } catch (cause) {
@@ -71,13 +74,25 @@ export async function launchJob(control: Control, jobId: string): Promise<boolea
   return true;
 }
 
-/** What the job's own run asks for. */
-async function askedFor(
-  control: Control,
-  job: JobRecord,
-): Promise<Partial<Pick<RunSpec, "env" | "imageOverlay">>> {
+interface AskedFor extends Partial<Pick<RunSpec, "env" | "imageOverlay">> {
+  /** Models that are folders of this machine. */
+  folders: string[];
+}
+
+/** What the job's own run or endpoint asks for. */
+async function askedFor(control: Control, job: JobRecord): Promise<AskedFor> {
+  if (job.kind === "eval") return { folders: [] };
+  if (job.kind === "serve") {
+    const document = await findEndpoint(control, job.owner);
+    return { folders: document === undefined ? [] : foldersOf(document.endpoint.model) };
+  }
+  const { env, imageOverlay, model } = await getRunSpec(control, job.owner);
   // Specs from before there were variables have none.
-  return job.kind === "train" ? await getRunSpec(control, job.owner) : {};
+  return { env: env ?? {}, imageOverlay, folders: foldersOf(model) };
+}
+
+function foldersOf({ name }: ModelRef): string[] {
+  return name.startsWith("/") ? [name] : [];
 }
 
 export async function noteStarted(control: Control, jobId: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import type { Log } from "../../ports/clock.ts";
@@ -96,6 +97,10 @@ export class DockerContainer extends Container {
     return [...kept, ...said].slice(-lines);
   }
 
+  get #environmentFile(): string {
+    return `${this.paths.record}.env`;
+  }
+
   protected endRest(): void {
     this.#watching.abort();
   }
@@ -105,6 +110,7 @@ export class DockerContainer extends Container {
   }
 
   protected async clear(): Promise<void> {
+    rmSync(this.#environmentFile, { force: true });
     await removeContainer(this.#options.docker, this.#name);
   }
 
@@ -168,16 +174,16 @@ export class DockerContainer extends Container {
     if (record.state !== "intent") return;
     const { docker, home, gpus = "all", agentDir, agent } = this.#options;
     const environment = { ...agent.environment, ...record.environment, SPOTTER_WORK_DIR: PLACES.work };
-    const call = async (environmentFile: string) => {
-      const { command } = agent;
-      await docker.call(runArgs({ home, record, image, gpus, agentDir, environmentFile, command }), {
+    const { command } = agent;
+    const { folders = [] } = record;
+    const call = (environmentFile: string) =>
+      docker.call(runArgs({ home, record, image, gpus, agentDir, folders, environmentFile, command }), {
         signal,
       });
-    };
     // By name, before any start: an answer that was lost must not make a second one.
     if (await this.#isStarted()) return;
     try {
-      await withEnvironmentFile(`${this.paths.record}.env`, environment, call);
+      await withEnvironmentFile(this.#environmentFile, environment, call);
     } catch (error) {
       // Docker makes a container before it starts it.
       if (!this.#watching.signal.aborted) await removeContainer(docker, this.#name);
@@ -196,6 +202,8 @@ export class DockerContainer extends Container {
   #runs(events: ContainerEvents): void {
     this.begun = true;
     this.#detail = undefined;
+    // A daemon that was killed while it started this left it.
+    rmSync(this.#environmentFile, { force: true });
     if (this.record.state !== "running") {
       this.save({ ...baseOf(this.record), state: "running", container: this.#name });
     }

@@ -46,8 +46,6 @@ export interface Listed {
   jobId: string;
   kind: ContainerRecord["kind"];
   engine: ContainerRecord["engine"];
-  /** It makes an image. */
-  isOverlay: boolean;
 }
 
 /** Everything of one state folder that is in Docker, whether it runs or not. */
@@ -58,13 +56,12 @@ export async function listOf(docker: DockerCli, home: string): Promise<Listed[]>
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => {
-      const [name = "", _home, jobId = "", kind = "", engine = "", overlay = ""] = line.split("\t");
+      const [name = "", _home, jobId = "", kind = "", engine = ""] = line.split("\t");
       return {
         name,
         jobId,
         kind: kind === "serve" || kind === "eval" ? kind : "train",
         engine: engine === "vllm" || engine === "slime" ? engine : undefined,
-        isOverlay: overlay !== "",
       };
     });
 }

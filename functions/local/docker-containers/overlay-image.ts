@@ -3,7 +3,7 @@ import { SpotterError } from "../../../sdk/schema/errors.ts";
 import { noteInLog, tailLines } from "../local-containers/log-file.ts";
 import { DockerError, type DockerCli } from "./docker-cli.ts";
 import { isUnknown } from "./failures.ts";
-import { homeLabel, labels, placeFlags } from "./run-args.ts";
+import { homeLabel, LABEL, labels, overlayName, placeFlags } from "./run-args.ts";
 
 /** Cloning and installing on a slow network takes minutes; a command that asks a question waits for ever. */
 const COMMAND_TIMEOUT_MS = 30 * 60_000;
@@ -13,6 +13,8 @@ const DOCKER_FAILED = 125;
 const REPOSITORY = "spotter-overlay";
 /** Tells the agent inside that these commands have run, see engine/python/spotter_agent/overlay.py. */
 const APPLIED = "SPOTTER_IMAGE_OVERLAY";
+/** An image keeps the labels of the container that it is made of, and gives them to all that are made of it. */
+const NOBODYS = `LABEL ${LABEL.home}=""`;
 
 export interface OverlayParams {
   docker: DockerCli;
@@ -62,16 +64,17 @@ async function make(
   step: { from: string; made: string; command: string; index: number; hash: string },
 ): Promise<void> {
   const { from, made, command, index, hash } = step;
-  const name = `spotter-${homeLabel(home)}-overlay`;
+  const name = overlayName(home);
   // What a daemon that was killed meanwhile left.
   await removeContainer(docker, name);
   const run = [
-    ...["run", "--pull", "never", "--name", name, ...labels({ home: homeLabel(home), overlay: made })],
+    ...["run", "--pull", "never", "--name", name, ...labels({ home: homeLabel(home) })],
     ...[...placeFlags(gpus), "--entrypoint", "/bin/sh", from, "-ec", command],
   ];
   try {
     await docker.call(run, { signal, into: log, timeoutMs: COMMAND_TIMEOUT_MS });
-    await docker.call(["commit", "--change", `ENV ${APPLIED}=${hash}`, name, made], { signal });
+    const changes = [`ENV ${APPLIED}=${hash}`, NOBODYS].flatMap((change) => ["--change", change]);
+    await docker.call(["commit", ...changes, name, made], { signal });
   } catch (error) {
     throw commandFailed(error, { command, index, log });
   } finally {

@@ -7,8 +7,6 @@ export const LABEL = {
   job: "spotter.job",
   kind: "spotter.kind",
   engine: "spotter.engine",
-  /** Of a container that makes an image instead of working. */
-  overlay: "spotter.overlay",
 } as const;
 
 /** Places inside a container. */
@@ -28,6 +26,8 @@ export interface RunParams {
   gpus: string;
   /** The folder of the agent on this machine. */
   agentDir: string;
+  /** Folders of this machine that it reads under the same name. */
+  folders: readonly string[];
   /** Name=value lines, readable by us alone: what is in an argument everybody can read in the list of processes. */
   environmentFile: string;
   command: readonly string[];
@@ -47,9 +47,14 @@ export function nameOf(home: string, jobId: string): string {
   return `spotter-${homeLabel(home)}-${escaped}`;
 }
 
+/** The one container of a home that makes an image, while it does. No job has this name. */
+export function overlayName(home: string): string {
+  return `spotter-overlay-${homeLabel(home)}`;
+}
+
 /** `docker run …` of a job's container. */
 export function runArgs(params: RunParams): string[] {
-  const { home, record, image, gpus, agentDir, environmentFile, command } = params;
+  const { home, record, image, gpus, agentDir, folders, environmentFile, command } = params;
   const { jobId, kind, engine } = record;
   const [program = "", ...words] = command;
   return [
@@ -59,8 +64,9 @@ export function runArgs(params: RunParams): string[] {
     ...ENGINE_FLAGS,
     ...LOG_FLAGS,
     // The image's own user may write nothing of this machine: its work is in a volume that goes with it.
-    ...["--mount", mount({ type: "bind", source: agentDir, target: PLACES.agent }), "--mount"],
-    ...[mount({ type: "volume", target: PLACES.work }, false), "--workdir", PLACES.work],
+    ...readOnly(agentDir, PLACES.agent),
+    ...folders.flatMap((folder) => readOnly(folder, folder)),
+    ...["--mount", csv(["type=volume", `target=${PLACES.work}`]), "--workdir", PLACES.work],
     ...["--env-file", environmentFile, "--entrypoint", program, image, ...words],
   ];
 }
@@ -77,10 +83,13 @@ export function labels(values: Partial<Record<keyof typeof LABEL, string>>): str
   ]);
 }
 
+function readOnly(source: string, target: string): string[] {
+  return ["--mount", csv(["type=bind", `source=${source}`, `target=${target}`, "readonly"])];
+}
+
 /** The value of `--mount` is a line of CSV: paths may hold commas and quotes. */
-function mount(fields: Record<string, string>, isReadOnly = true): string {
-  const texts = Object.entries(fields).map(([name, value]) => `${name}=${value}`);
-  return [...texts, ...(isReadOnly ? ["readonly"] : [])].map(csvField).join(",");
+function csv(fields: readonly string[]): string {
+  return fields.map(csvField).join(",");
 }
 
 function csvField(text: string): string {

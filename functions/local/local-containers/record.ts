@@ -23,6 +23,7 @@ export const containerRecord = z.union([
     createdAtMs: z.number(),
     environment: z.record(z.string(), z.string()),
     imageOverlay: z.optional(z.array(z.string())),
+    folders: z.optional(z.array(z.string())),
   }),
   z.object({ ...base, state: z.literal("running"), pid: z.number(), startedAt: z.string() }),
   /** In Docker, under its name there. */

@@ -147,7 +147,7 @@ def run(words):
     for target, source in places.items():
         env = {key: value.replace(target, source) for key, value in env.items()}
     argv = [*([one["--entrypoint"]] if "--entrypoint" in one else []), *rest[1:]]
-    labels = dict(label.partition("=")[::2] for label in options.get("--label", []))
+    labels = {**base.get("labels", {}), **dict(label.partition("=")[::2] for label in options.get("--label", []))}
     spec = {"name": name, "image": base["id"], "labels": labels, "env": base["env"], "argv": argv, "words": words}
     write(state("containers", name, "spec.json"), json.dumps(spec))
     # From here on it exists, whether or not it starts.
@@ -350,9 +350,14 @@ def commit(words):
     options, (name, made) = parse("commit", words)
     spec = there(name)
     base = image(spec["image"])[1]
-    changes = dict(change.removeprefix("ENV ").partition("=")[::2] for change in options.get("--change", []))
+    changes = {"ENV": {}, "LABEL": spec["labels"]}
+    for change in options.get("--change", []):
+        instruction, _, rest = change.partition(" ")
+        key, _, value = rest.partition("=")
+        changes[instruction][key] = value.strip('"')
     new = {**base, "id": f"sha256:{digest(made)}", "names": [made]}
-    new["env"] = {**base["env"], **changes}
+    # An image keeps the labels of its container.
+    new["env"], new["labels"] = {**base["env"], **changes["ENV"]}, changes["LABEL"]
     write(state("images", f"{digest(made)}.json"), json.dumps(new))
     print(new["id"])
     return 0

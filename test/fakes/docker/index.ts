@@ -29,6 +29,8 @@ export interface FakeDocker {
   containers(): string[];
   /** What a container was made of. */
   spec(name: string): { labels: Record<string, string>; words: string[]; argv: string[] };
+  /** Labels of the images that were made of containers. */
+  imageLabels(): Record<string, string>[];
   /** Ends a container for want of memory. */
   killForMemory(name: string): void;
 }
@@ -67,6 +69,13 @@ export function fakeDocker(folder: string): FakeDocker {
       JSON.parse(readFileSync(join(state, "containers", name, "spec.json"), "utf8")) as ReturnType<
         FakeDocker["spec"]
       >,
+    imageLabels() {
+      const files = readdirSync(join(state, "images"));
+      const images = files.map(
+        (file) => JSON.parse(readFileSync(join(state, "images", file), "utf8")) as object,
+      );
+      return images.flatMap((image) => ("labels" in image ? [image.labels as Record<string, string>] : []));
+    },
     killForMemory(name) {
       writeFileSync(join(state, "containers", name, "oom"), "");
       process.kill(Number(readFileSync(join(state, "containers", name, "pid"), "utf8")), "SIGKILL");

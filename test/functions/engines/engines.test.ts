@@ -35,7 +35,7 @@ describe("the engine of a run", () => {
     expect(told).toContain("imageOverlay is not applied: the embedded engine runs without an image.");
   });
 
-  it("is started with what the run wants changed in its image (C18)", async () => {
+  it("is started with its model's folder, and what the run wants changed in its image (C18)", async () => {
     const plane = await testPlane({ onEnd: onTestFinished });
     plane.control.config.engines = () => ["slime"];
     const imageOverlay = ["apt-get install jq", "pip install nltk"];
@@ -52,7 +52,11 @@ describe("the engine of a run", () => {
     };
     await plane.json<RunDetail>("POST", "/runs", spec);
     await plane.reconciler.settle();
-    expect(plane.containers.launched[0]).toMatchObject({ engine: "slime", imageOverlay });
+    expect(plane.containers.launched[0]).toMatchObject({
+      engine: "slime",
+      imageOverlay,
+      folders: [model.name],
+    });
   });
 
   it("is refused where this home has none, and with all that it would not take", async () => {

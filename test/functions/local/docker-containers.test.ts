@@ -102,7 +102,9 @@ describe.skipIf(!hasPython)("a container in Docker", () => {
     };
     const stored = { ...intent, environment: environmentFor("say=double") };
     writeFileSync(folder("home", "containers", "intent.json"), JSON.stringify(stored));
+    writeFileSync(folder("home", "containers", "intent.json.env"), "SPOTTER_JOB_TOKEN=left behind");
     const { containers, docker } = await open({ maxTrains: 2 });
+    expect(existsSync(folder("home", "containers", "intent.json.env"))).toBe(false);
     expect((await containers.list()).map(({ jobId }) => jobId).sort()).toEqual(["intent", "lost"]);
     expect(runsOf(docker.calls(), "intent")).toHaveLength(1);
     await containers.stop("lost", 0);
@@ -167,12 +169,14 @@ describe.skipIf(!hasPython)("an image overlay", () => {
   const commandsRun = () => readFileSync(folder("commands"), "utf8").trim().split("\n");
 
   it("is made once, up to the first command that differs, and known to the agent inside", async () => {
-    const { containers } = await open({ maxTrains: 3 });
+    const { containers, docker } = await open();
     await launch(containers, "job-1", "environment", [count("one"), count("two")]);
     await ended(containers, "job-1");
     await launch(containers, "job-2", "environment", [count("one"), count("two")]);
     await ended(containers, "job-2");
     expect(commandsRun()).toEqual(["one", "two"]);
+    // What others make of the image is not ours.
+    expect(docker.imageLabels()).toEqual([{ "spotter.home": "" }, { "spotter.home": "" }]);
     const [text = ""] = await containers.logs("job-2", 1);
     const program =
       "import json,sys; from spotter_agent.overlay import overlay_hash as h; print(h(json.loads(sys.argv[1])))";

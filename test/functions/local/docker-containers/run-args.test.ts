@@ -17,6 +17,7 @@ const args = (agentDir = "/opt/spotter/engine/python") =>
     image: "slimerl/slime:v1",
     gpus: "all",
     agentDir,
+    folders: ["/data/my model"],
     environmentFile: "/home/me/.spotter/run-1.env",
     command: ["python3", "-m", "spotter_agent"],
   });
@@ -29,6 +30,7 @@ describe("the command of a container", () => {
         "--gpus all --ipc host --ulimit memlock=-1 --ulimit stack=67108864 --log-driver local " +
         "--log-opt max-size=10m --log-opt max-file=2 " +
         "--mount type=bind,source=/opt/spotter/engine/python,target=/spotter/agent,readonly " +
+        "--mount type=bind,source=/data/my model,target=/data/my model,readonly " +
         "--mount type=volume,target=/spotter/work --workdir /spotter/work --env-file /home/me/.spotter/run-1.env " +
         "--entrypoint python3 slimerl/slime:v1 -m spotter_agent",
     );
