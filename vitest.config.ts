@@ -58,6 +58,16 @@ export default defineConfig({
           fileParallelism: false,
         },
       },
+      {
+        // Without the setup of the others: weights may come from the hub.
+        test: {
+          environment: "node",
+          pool: "forks",
+          name: "gpu",
+          include: ["test/gpu/**/*.test.ts"],
+          fileParallelism: false,
+        },
+      },
     ],
   },
 });

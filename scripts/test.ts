@@ -2,6 +2,7 @@
 //
 //   npm test [-- vitest arguments]        the suite, under 6 minutes on two cores
 //   npm run test:long                     the slow proofs in test/long, 12 to 15 minutes on two cores
+//   npm run test:gpu                      engines on an NVIDIA GPU, where there is one (docs/engines.md)
 //   npm run test:long -- --seed N         kill at the same points again
 //   npm run test:long -- --minutes N      the time after which no further test begins (default 15)
 import { spawn } from "node:child_process";
@@ -23,14 +24,16 @@ const root = join(import.meta.dirname, "..");
 const args = process.argv.slice(2);
 const long = args.includes("--long");
 const given = valuesOf(args, long ? ["--seed", "--minutes"] : []);
-const rest = given.rest.filter((arg) => arg !== "--long");
+const gpu = args.includes("--gpu");
+const rest = given.rest.filter((arg) => arg !== "--long" && arg !== "--gpu");
 const environment = {
   // Hundreds of processes load the same files: compiled once, they save a tenth of the suite.
   NODE_COMPILE_CACHE: join(root, ".cache", "compile"),
   ...process.env,
   ...(long ? longEnvironment(given.values) : {}),
 };
-const projects = long ? ["long"] : ["unit", "infra", "contract", "e2e", "chaos", "browser"];
+const suite = ["unit", "infra", "contract", "e2e", "chaos", "browser"];
+const projects = long ? ["long"] : gpu ? ["gpu"] : suite;
 
 const folder = mkdtempSync(join(tmpdir(), "spotter-test-"));
 const reportFile = join(folder, "report.json");
