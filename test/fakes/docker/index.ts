@@ -42,10 +42,11 @@ export function fakeDocker(folder: string): FakeDocker {
     mkdirSync(path, { recursive: true });
   }
   const program = join(bin, "docker");
-  // -E and -S: it needs nothing but its own library, and is called often.
+  // It needs nothing but its own library, and is called often.
+  const flags = `-ES -X pycache_prefix='${join(state, "compiled")}'`;
   writeFileSync(
     program,
-    `#!/bin/sh\nFAKE_DOCKER='${state}' exec '${pythonProgram()}' -ES '${PROGRAM}' "$@"\n`,
+    `#!/bin/sh\nFAKE_DOCKER='${state}' exec '${pythonProgram()}' ${flags} '${PROGRAM}' "$@"\n`,
   );
   chmodSync(program, 0o755);
   const fake: FakeDocker = {
