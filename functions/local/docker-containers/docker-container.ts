@@ -126,7 +126,8 @@ export class DockerContainer extends Container {
       if (this.#watching.signal.aborted) return;
       if (signal.aborted) return events.ended({ exitCode: null });
       const failure = launchFailure(error, image);
-      noteInLog(this.paths.log, failure.message);
+      // What follows the first line is in the log already.
+      noteInLog(this.paths.log, failure.message.split("\n")[0] ?? "");
       return events.ended({ exitCode: null, failure });
     }
     this.#runs(events);

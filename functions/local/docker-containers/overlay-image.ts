@@ -13,6 +13,8 @@ const DOCKER_FAILED = 125;
 const REPOSITORY = "spotter-overlay";
 /** Tells the agent inside that these commands have run, see engine/python/spotter_agent/overlay.py. */
 const APPLIED = "SPOTTER_IMAGE_OVERLAY";
+/** Two streams come in any order: what a command wrote last would not be last. */
+const ONE_STREAM = 'exec /bin/sh -ec "$0" 2>&1';
 /** An image keeps the labels of the container that it is made of, and gives them to all that are made of it. */
 const NOBODYS = `LABEL ${LABEL.home}=""`;
 
@@ -51,8 +53,9 @@ export async function overlayImage(params: OverlayParams): Promise<string> {
     const place = `image overlay ${index + 1} of ${commands.length}`;
     if (await hasImage(docker, made)) noteInLog(log, `${place}, made before: ${command}`);
     else {
-      noteInLog(log, `${place}: ${command}`);
-      await make(params, { from: image, made, command, index, hash: overlayHash(done) });
+      const heading = `${place}: ${command}`;
+      noteInLog(log, heading);
+      await make(params, { from: image, made, command, index, heading, hash: overlayHash(done) });
     }
     image = made;
   }
@@ -61,30 +64,36 @@ export async function overlayImage(params: OverlayParams): Promise<string> {
 
 async function make(
   { docker, home, gpus, log, signal }: OverlayParams,
-  step: { from: string; made: string; command: string; index: number; hash: string },
+  step: Told & { from: string; made: string; hash: string },
 ): Promise<void> {
-  const { from, made, command, index, hash } = step;
+  const { from, made, command, hash } = step;
   const name = overlayName(home);
   // What a daemon that was killed meanwhile left.
   await removeContainer(docker, name);
   const run = [
     ...["run", "--pull", "never", "--name", name, ...labels({ home: homeLabel(home) })],
-    ...[...placeFlags(gpus), "--entrypoint", "/bin/sh", from, "-ec", command],
+    ...[...placeFlags(gpus), "--entrypoint", "/bin/sh", from, "-c", ONE_STREAM, command],
   ];
   try {
     await docker.call(run, { signal, into: log, timeoutMs: COMMAND_TIMEOUT_MS });
     const changes = [`ENV ${APPLIED}=${hash}`, NOBODYS].flatMap((change) => ["--change", change]);
     await docker.call(["commit", ...changes, name, made], { signal });
   } catch (error) {
-    throw commandFailed(error, { command, index, log });
+    throw commandFailed(error, step, log);
   } finally {
     await removeContainer(docker, name);
   }
 }
 
+interface Told {
+  command: string;
+  index: number;
+  /** The line of the log after which its own begin. */
+  heading: string;
+}
+
 /** The command that failed, in the words of the agent, which runs them where there is no image to change. */
-function commandFailed(error: unknown, told: { command: string; index: number; log: string }): unknown {
-  const { command, index, log } = told;
+function commandFailed(error: unknown, { command, index, heading }: Told, log: string): unknown {
   const where = `imageOverlay[${index}]`;
   if (SpotterError.is(error) && error.code === "timeout") {
     const minutes = COMMAND_TIMEOUT_MS / 60_000;
@@ -96,9 +105,12 @@ function commandFailed(error: unknown, told: { command: string; index: number; l
   }
   const wroteToLog = error instanceof DockerError && error.words === "";
   if (!wroteToLog) return error;
-  const lines = tailLines(log, TAIL_LINES);
+  const said = tailLines(log, TAIL_LINES);
+  // A command of several lines is a heading of several.
+  const lines = said.slice(said.lastIndexOf(heading.split("\n").at(-1) ?? "") + 1);
   // Docker's own words went into the log like those of the command.
-  if (error.exitCode === DOCKER_FAILED) return new DockerError("run", DOCKER_FAILED, lines.join("\n"));
+  const isOfDocker = error.exitCode === DOCKER_FAILED && lines.some((line) => line.startsWith("docker: "));
+  if (isOfDocker) return new DockerError("run", DOCKER_FAILED, lines.join("\n"));
   return new SpotterError(
     "invalid_input",
     `${where}: the command ended with exit code ${error.exitCode}: ${command}\n${lines.map((line) => `  | ${line}`).join("\n")}`,
