@@ -13,7 +13,7 @@ import { withEnvironmentFile } from "./environment-file.ts";
 import { isOver, launchFailure } from "./failures.ts";
 import { look } from "./inspect.ts";
 import { imageId, overlayImage, removeContainer } from "./overlay-image.ts";
-import { nameOf, PLACES, runArgs } from "./run-args.ts";
+import { nameOf, PLACES, runArgs, type Gpus } from "./run-args.ts";
 
 export interface DockerOptions {
   docker: DockerCli;
@@ -25,8 +25,8 @@ export interface DockerOptions {
   agent: { command: readonly string[]; environment: Record<string, string> };
   /** The agent's folder on this machine. */
   agentDir: string;
-  /** Which GPUs containers see, as `docker run --gpus` takes it. Default "all". */
-  gpus?: string;
+  /** Default "all". */
+  gpus?: Gpus;
 }
 
 /** Lines that are kept of what a container wrote, once it is gone. */

@@ -3,7 +3,7 @@ import { SpotterError } from "../../../sdk/schema/errors.ts";
 import { noteInLog, tailLines } from "../local-containers/log-file.ts";
 import { DockerError, type DockerCli } from "./docker-cli.ts";
 import { isUnknown } from "./failures.ts";
-import { homeLabel, LABEL, labels, overlayName, placeFlags } from "./run-args.ts";
+import { homeLabel, LABEL, labels, overlayName, placeFlags, type Gpus } from "./run-args.ts";
 
 /** Cloning and installing on a slow network takes minutes; a command that asks a question waits for ever. */
 const COMMAND_TIMEOUT_MS = 30 * 60_000;
@@ -21,7 +21,7 @@ const NOBODYS = `LABEL ${LABEL.home}=""`;
 export interface OverlayParams {
   docker: DockerCli;
   home: string;
-  gpus: string;
+  gpus: Gpus;
   /** The id of the image to change: its content, whatever its name means tomorrow. */
   baseId: string;
   commands: readonly string[];

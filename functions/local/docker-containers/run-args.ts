@@ -18,12 +18,14 @@ const ENGINE_FLAGS = ["--ipc", "host", "--ulimit", "memlock=-1", "--ulimit", "st
 /** Docker keeps this much of what a container writes. */
 const LOG_FLAGS = ["--log-driver", "local", "--log-opt", "max-size=10m", "--log-opt", "max-file=2"];
 
+/** Which GPUs containers see, as `docker run --gpus` takes it; null: none. */
+export type Gpus = string | null;
+
 export interface RunParams {
   home: string;
   record: Pick<ContainerRecord, "jobId" | "kind" | "engine">;
   image: string;
-  /** Which GPUs it sees, as `--gpus` takes it. */
-  gpus: string;
+  gpus: Gpus;
   /** The folder of the agent on this machine. */
   agentDir: string;
   /** Folders of this machine that it reads under the same name. */
@@ -72,8 +74,8 @@ export function runArgs(params: RunParams): string[] {
 }
 
 /** Where a container runs: in this machine's network, where the control plane listens, with its GPUs. */
-export function placeFlags(gpus: string): string[] {
-  return ["--network", "host", "--gpus", gpus];
+export function placeFlags(gpus: Gpus): string[] {
+  return ["--network", "host", ...(gpus === null ? [] : ["--gpus", gpus])];
 }
 
 export function labels(values: Partial<Record<keyof typeof LABEL, string>>): string[] {
