@@ -1,4 +1,3 @@
-import { DockerCli } from "./docker-containers/docker-cli.ts";
 import { DockerContainer, type DockerOptions } from "./docker-containers/docker-container.ts";
 import { listOf } from "./docker-containers/inspect.ts";
 import { removeContainer } from "./docker-containers/overlay-image.ts";
@@ -40,5 +39,3 @@ export function dockerStrays({
     return strays;
   };
 }
-
-export { DockerCli };
