@@ -10,7 +10,7 @@ import type { ContainerPaths, ContainerRecord } from "../local-containers/record
 import { DockerError, type DockerCli } from "./docker-cli.ts";
 import { endReason } from "./end-reason.ts";
 import { withEnvironmentFile } from "./environment-file.ts";
-import { isOver, launchFailure } from "./failures.ts";
+import { isNameTaken, isOver, launchFailure } from "./failures.ts";
 import { look } from "./inspect.ts";
 import { imageId, overlayImage, removeContainer } from "./overlay-image.ts";
 import { nameOf, PLACES, runArgs, type Gpus } from "./run-args.ts";
@@ -181,14 +181,18 @@ export class DockerContainer extends Container {
       docker.call(runArgs({ home, record, image, gpus, agentDir, folders, environmentFile, command }), {
         signal,
       });
-    // By name, before any start: an answer that was lost must not make a second one.
-    if (await this.#isStarted()) return;
-    try {
-      await withEnvironmentFile(this.#environmentFile, environment, call);
-    } catch (error) {
-      // Docker makes a container before it starts it.
-      if (!this.#watching.signal.aborted) await removeContainer(docker, this.#name);
-      throw error;
+    for (;;) {
+      // By name, before any start: an answer that was lost must not make a second one.
+      if (await this.#isStarted()) return;
+      try {
+        return void (await withEnvironmentFile(this.#environmentFile, environment, call));
+      } catch (error) {
+        // The call of a daemon that was killed meanwhile came first.
+        if (isNameTaken(error)) continue;
+        // Docker makes a container before it starts it.
+        if (!this.#watching.signal.aborted) await removeContainer(docker, this.#name);
+        throw error;
+      }
     }
   }
 

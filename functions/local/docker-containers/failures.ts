@@ -37,6 +37,11 @@ export function isUnknown(error: unknown): boolean {
   return error instanceof DockerError && /no such (container|object)/i.test(error.words);
 }
 
+/** That there is a container of this name. */
+export function isNameTaken(error: unknown): boolean {
+  return error instanceof DockerError && /container name .* is already in use/i.test(error.words);
+}
+
 /** Why a container never ran, from what Docker said. */
 export function launchFailure(error: unknown, image: string): Failure {
   const { failure } = failureOf(error);

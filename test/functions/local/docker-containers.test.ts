@@ -4,7 +4,9 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { DockerContainersOptions } from "../../../functions/local/docker-containers.ts";
 import { nameOf } from "../../../functions/local/docker-containers/run-args.ts";
 import type { LocalContainers } from "../../../functions/local/local-containers.ts";
+import { DockerCli } from "../../../functions/local/docker-containers/docker-cli.ts";
 import { ended, says } from "../../contract/containers/suite.ts";
+import { fakeDocker } from "../../fakes/docker/index.ts";
 import { openInDocker } from "./docker-containers-fixture.ts";
 import { environmentFor } from "./process-containers-fixture.ts";
 import { useFolder } from "./use-folder.ts";
@@ -109,6 +111,27 @@ describe.skipIf(!hasPython)("a container in Docker", () => {
     expect(runsOf(docker.calls(), "intent")).toHaveLength(1);
     await containers.stop("lost", 0);
     expect(await containers.describe("lost")).toMatchObject({ state: "exited", reason: "user" });
+  });
+
+  it("is not started by two that call at once", async () => {
+    // The call of a daemon that was killed arrives after the next one has looked.
+    class Late extends DockerCli {
+      #isLate = true;
+      override async call(...[args, options]: Parameters<DockerCli["call"]>): Promise<string> {
+        if (args[0] === "run" && this.#isLate) {
+          this.#isLate = false;
+          await super.call(args, options);
+        }
+        return await super.call(args, options);
+      }
+    }
+    const { program } = fakeDocker(folder());
+    const { containers, docker } = await open({ docker: new Late({ program, environment: process.env }) });
+    await launch(containers, "job-1", "say=up forever");
+    await says(containers, "job-1", "up");
+    expect(await containers.describe("job-1")).toEqual({ state: "running" });
+    expect(runsOf(docker.calls(), "job-1")).toHaveLength(2);
+    expect(docker.containers()).toEqual([name("job-1")]);
   });
 
   it("can be given up while Docker is away, and is found when it is back", async () => {
