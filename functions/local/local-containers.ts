@@ -168,15 +168,17 @@ export class LocalContainers implements Containers {
 
   async #adoptAll(): Promise<void> {
     const { home } = this.#options;
+    let known: ContainerRecord[];
     try {
       await mkdir(join(home, "work"), { recursive: true, mode: 0o700 });
-      const known = loadRecords(home);
-      for (const record of [...known, ...((await this.#platforms.strays?.(known)) ?? [])]) {
-        const container = this.#platforms.create(pathsOf(home, record.jobId), record);
-        this.#containers.set(record.jobId, container);
-      }
+      known = loadRecords(home);
     } catch (error) {
       throw diskError(error, home);
+    }
+    const strays = (await this.#platforms.strays?.(known)) ?? [];
+    for (const record of [...known, ...strays]) {
+      const container = this.#platforms.create(pathsOf(home, record.jobId), record);
+      this.#containers.set(record.jobId, container);
     }
     for (const container of this.#living()) {
       const found = await container.adopt(this.#eventsOf(container));

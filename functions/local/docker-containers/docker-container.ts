@@ -69,7 +69,7 @@ export class DockerContainer extends Container {
   async adopt(events: ContainerEvents): Promise<boolean> {
     this.#events = events;
     // The watch sees what has become of it.
-    const isThere = this.record.state === "running" || (await this.#isStarted());
+    const isThere = this.record.state === "running" || (await this.#isStarted().catch(() => false));
     if (isThere) this.#runs(events);
     return isThere;
   }
@@ -121,16 +121,25 @@ export class DockerContainer extends Container {
       image = this.#image();
       const prepared = await this.#prepared(image, events);
       await this.#launch(prepared, signal);
+      this.#runs(events);
     } catch (error) {
       // The next daemon goes on from the intent.
       if (this.#watching.signal.aborted) return;
       if (signal.aborted) return events.ended({ exitCode: null });
       const failure = launchFailure(error, image);
-      // What follows the first line is in the log already.
-      noteInLog(this.paths.log, failure.message.split("\n")[0] ?? "");
-      return events.ended({ exitCode: null, failure });
+      this.#note(failure.message);
+      events.ended({ exitCode: null, failure });
     }
-    this.#runs(events);
+  }
+
+  /** The first line of a failure: what follows it is in the log already. */
+  #note(message: string): void {
+    try {
+      noteInLog(this.paths.log, message.split("\n")[0] ?? "");
+    } catch (error) {
+      // Nobody awaits this: a full disk must not end the daemon.
+      this.#warn("The log of a container cannot be written.", error);
+    }
   }
 
   #image(): string {
@@ -140,9 +149,7 @@ export class DockerContainer extends Container {
     throw new SpotterError(
       "engine_missing",
       `Nothing here runs ${engine ?? "the embedded engine"} in Docker.`,
-      {
-        hint: "`spotter up --gpu` takes the image of each engine.",
-      },
+      { hint: "`spotter up --gpu` takes the image of each engine." },
     );
   }
 
@@ -245,7 +252,11 @@ export class DockerContainer extends Container {
     const { docker } = this.#options;
     const seen = await look(docker, this.#name);
     if (seen === undefined) return { exitCode: null };
-    await docker.call(["logs", "--tail", String(KEPT_LINES), this.#name], { into: this.paths.log });
+    try {
+      await docker.call(["logs", "--tail", String(KEPT_LINES), this.#name], { into: this.paths.log });
+    } catch (error) {
+      this.#warn("The last lines of a container could not be kept.", error);
+    }
     return { exitCode: seen.exitCode, isOutOfMemory: seen.isOutOfMemory };
   }
 
