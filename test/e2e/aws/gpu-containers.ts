@@ -53,7 +53,8 @@ export function startInImage({ bin, slimeDir, folder: ofTest, options }: ImageFo
         PATH: `${bin}:${process.env["PATH"]}`,
         TMPDIR: folder,
         SPOTTER_ENGINE_DIR: slimeDir,
-        SPOTTER_AGENT_OPTIONS: JSON.stringify(options),
+        // A container's own disk, where nothing has been changed yet.
+        SPOTTER_AGENT_OPTIONS: JSON.stringify({ ...options, overlay_marks_dir: join(folder, "marks") }),
         STAND_IN_OPTIONS: join(slimeDir, "slime.json"),
         STAND_IN_VLLM_OPTIONS: join(slimeDir, "vllm.json"),
         ...("AWS_BATCH_JOB_NUM_NODES" in run.environment && { STAND_IN_CLUSTER: cluster }),

@@ -55,7 +55,9 @@ export async function startAgent(
   const plan = { ...(made["native"] as object), ...native };
   plane.job = { ...base, ...made, ...job, native: plan } as unknown as JobSpec;
   before?.(plane);
-  const settings = { poll_s: 0.05, speed: 50, grace_s: 5, address: "127.0.0.1", ...options };
+  // A host of its own, as far as image overlays go.
+  const own = { address: "127.0.0.1", overlay_marks_dir: join(workDir, "marks") };
+  const settings = { poll_s: 0.05, speed: 50, grace_s: 5, ...own, ...options };
   const agent = spawn("python3", ["-m", "spotter_agent"], {
     cwd: workDir,
     env: {

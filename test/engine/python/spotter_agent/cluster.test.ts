@@ -45,6 +45,7 @@ async function pair(behaviour: Behaviour = {}, ray = `exec python3 ${RAY} "$@"`)
     },
     { behaviour, env: { ...env, AWS_BATCH_JOB_NODE_INDEX: "0" }, options, native },
   );
+  const settings = { poll_s: 0.05, grace_s: 0.3, speed: 50, overlay_marks_dir: join(workDir, "marks") };
   const child = spawn("python3", ["-m", "spotter_agent"], {
     env: {
       ...env,
@@ -52,7 +53,7 @@ async function pair(behaviour: Behaviour = {}, ray = `exec python3 ${RAY} "$@"`)
       PYTHONDONTWRITEBYTECODE: "1",
       ...main.plane.env,
       SPOTTER_WORK_DIR: workDir,
-      SPOTTER_AGENT_OPTIONS: JSON.stringify({ poll_s: 0.05, grace_s: 0.3, speed: 50, ...options }),
+      SPOTTER_AGENT_OPTIONS: JSON.stringify({ ...settings, ...options }),
       AWS_BATCH_JOB_NODE_INDEX: "1",
       AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS: "127.0.0.1",
     },
