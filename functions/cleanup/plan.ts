@@ -13,6 +13,7 @@ import { isTerminalRun } from "../runs/transitions.ts";
 import { userCodeBlob, userCodeKey } from "../user-code/records.ts";
 import { usedCheckpoints, usedContent } from "./references.ts";
 import { expiredSteps } from "./retention.ts";
+import { unusedConversions } from "./conversions.ts";
 import { unusedWeights } from "./weights.ts";
 
 /** One thing nobody needs, and how it goes. */
@@ -35,6 +36,7 @@ export async function planCleanup(control: Control, request: CleanupRequest): Pr
   removals.push(...(await leftovers(control, runs, known)));
   removals.push(...(await unusedContent(control, beforeMs)));
   removals.push(...(await unusedWeights(control, beforeMs)));
+  removals.push(...(await unusedConversions(control, beforeMs)));
   removals.push(...(await scratch(control, beforeMs)));
   return removals;
 }

@@ -122,16 +122,21 @@ async function publish(
   await control.store.put(key, checkpoint, { ifVersion });
 }
 
-async function checkFiles(control: Control, prefix: string, files: readonly CheckpointFile[]): Promise<void> {
+/** @throws SpotterError `blob_corrupt` for the first of the announced files that is not there whole. */
+export async function checkFiles(
+  control: Control,
+  prefix: string,
+  files: readonly CheckpointFile[],
+): Promise<void> {
   for (const file of files) {
     const info = await control.blobs.head(`${prefix}/${file.path}`);
     if (info?.size === file.size) continue;
     throw new SpotterError(
       "blob_corrupt",
       info === undefined
-        ? `The checkpoint is not complete: ${file.path} was not uploaded.`
+        ? `It is not complete: ${file.path} was not uploaded.`
         : `${file.path} has ${info.size} bytes, announced were ${file.size}.`,
-      { where: file.path, hint: "Upload the file again, then complete the checkpoint." },
+      { where: file.path, hint: "Upload the file again, then complete it." },
     );
   }
 }

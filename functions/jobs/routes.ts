@@ -23,13 +23,15 @@ import { parseWith } from "../../sdk/schema/parse.ts";
 import type { Control } from "../control.ts";
 import { bodyStream } from "../http/body.ts";
 import { fileResponse } from "../http/file-response.ts";
-import { route, type Route, type RouteInput } from "../http/route.ts";
+import { route, type Route } from "../http/route.ts";
 import { saveRollouts } from "../runs/rollouts.ts";
 import { adapterBlob, adapterOf } from "./adapters.ts";
 import { beginCheckpoint, completeCheckpoint, uploadFile } from "./checkpoints.ts";
+import { conversionRoutes } from "./conversion-routes.ts";
 import { receiveEvents } from "./events.ts";
 import { heartbeat } from "./heartbeat.ts";
-import { liveJob, type JobRecord } from "./records.ts";
+import { jobOf } from "./job-of.ts";
+import { liveJob } from "./records.ts";
 import { judgeForJob } from "./rewards.ts";
 import { filesOf, jobSpecOf } from "./spec.ts";
 import { teacherRoutes } from "./teacher.ts";
@@ -39,7 +41,12 @@ import { callEnvironments, callTools } from "./world.ts";
 const BULK_BYTES = 256 * 1024 * 1024;
 
 export function jobRoutes(control: Control): Route[] {
-  return [...reportRoutes(control), ...checkpointRoutes(control), ...fileRoutes(control)];
+  return [
+    ...reportRoutes(control),
+    ...checkpointRoutes(control),
+    ...conversionRoutes(control),
+    ...fileRoutes(control),
+  ];
 }
 
 function reportRoutes(control: Control): Route[] {
@@ -200,11 +207,6 @@ function fileRoutes(control: Control): Route[] {
       },
     }),
   ];
-}
-
-function jobOf(input: RouteInput<undefined, undefined>): JobRecord {
-  if (input.job === undefined) throw new SpotterError("unauthorized", "This route needs the token of a job.");
-  return input.job;
 }
 
 function stepOf(text: string): number {

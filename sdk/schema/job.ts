@@ -215,6 +215,12 @@ export type JobUploadedParts = z.infer<typeof jobUploadedParts>;
 export const jobCheckpointComplete = z.object({ attempt, parts: z.optional(z.array(jobUploadedParts)) });
 export const jobCheckpointReply = checkpoint;
 
+/** Weights in an engine's own format, by the SHA-256 of what was converted and how: as checkpoints are stored. */
+export const jobConversion = z.object({ files: z.array(jobFile) });
+export const jobConversionBegin = z.object({ attempt, files: z.array(checkpointFile).check(z.minLength(1)) });
+export type JobConversionBegin = z.infer<typeof jobConversionBegin>;
+export const jobConversionReply = z.object({ files: nonNegativeInt });
+
 /** Environment of a container process. Nothing else reaches it. */
 export interface JobEnvironment {
   SPOTTER_URL: string;
