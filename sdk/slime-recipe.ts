@@ -10,9 +10,11 @@ export function slimeParts(settings: SlimeSettings): Pick<RunSpecInput, "algorit
     rolloutMaxResponseLen = 4_096,
   } = settings;
   const { saveInterval, lr = 5e-7, weightDecay = 0.1, adamBeta1 = 0.9, adamBeta2 = 0.98 } = settings;
+  // slime's own mean: of the answers' means, where every other recipe takes that of all tokens.
+  const normalizer = settings.calculatePerTokenLoss === true ? "token" : "sequence";
   const { epsClip = 0.2, epsClipHigh = 0.28, rolloutTemperature = 1 } = settings;
   return {
-    algorithm: { kind: "grpo", clipLow: epsClip, clipHigh: epsClipHigh },
+    algorithm: { kind: "grpo", clipLow: epsClip, clipHigh: epsClipHigh, normalizer },
     rollout: {
       promptsPerStep: rolloutBatchSize,
       samplesPerPrompt: nSamplesPerPrompt,

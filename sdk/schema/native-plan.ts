@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
 import { nonNegativeInt } from "./common.ts";
 
+const command = z.array(z.string()).check(z.minLength(1));
+
 /**
  * What a container with an engine of its own has to do, in that engine's own words: the command, its environment,
  * the files it reads. Words in `{{spotter.NAME}}` are places that only the container knows; engine/python/
@@ -13,9 +15,15 @@ export const nativePlan = z.object({
   env: z._default(z.record(z.string(), z.string()), {}),
   /** Commands of a shell that change the image first: what a user's image overlay asks for. */
   overlay: z._default(z.array(z.string()), []),
-  /** Commands that have to succeed before the engine starts, such as a conversion of weights. */
-  before: z._default(z.array(z.array(z.string()).check(z.minLength(1))), []),
-  argv: z.array(z.string()).check(z.minLength(1)),
+  /** Commands that have to succeed before the engine starts. */
+  before: z._default(z.array(command), []),
+  /**
+   * Programs that write weights in another format, each a process of its own that is tried again. `toMegatron`: of what
+   * the run starts from, before the engine; what it writes is kept for later runs. `toHf`: of a checkpoint that has no
+   * Hugging Face weights.
+   */
+  conversions: z._default(z.object({ toMegatron: z.optional(command), toHf: z.optional(command) }), {}),
+  argv: command,
   /** Steps that earlier runs made and this one goes on from: the engine counts them, this run does not. */
   startedSteps: z._default(nonNegativeInt, 0),
 });

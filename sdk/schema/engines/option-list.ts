@@ -33,10 +33,16 @@ export function optionName(name: string): string {
     .toLowerCase();
 }
 
+/** What is known of an option; undefined for what is none, whatever objects inherit. */
+export function optionOf(list: OptionList, name: string): EngineOption | undefined {
+  const own = optionName(name);
+  return Object.hasOwn(list.options, own) ? list.options[own] : undefined;
+}
+
 /** What the engine would not take: names that it does not know, values that the option cannot have. */
 export function optionFaults(list: OptionList, given: Readonly<Record<string, OptionValue>>): OptionFault[] {
   return Object.entries(given).flatMap(([name, value]) => {
-    const option = list.options[optionName(name)];
+    const option = optionOf(list, name);
     if (option === undefined) return [unknownOption(list, name)];
     const wrong = wrongValue(option, value);
     return wrong === undefined ? [] : [{ name, message: `${name} ${wrong}` }];
@@ -61,14 +67,25 @@ function wrongValue(option: EngineOption, value: OptionValue): string | undefine
     return `takes a value of type ${option.type}`;
   if (isMany && option.kind !== "values") return "takes one value";
   const each = isMany ? value : [value];
-  if (option.type === "int" && !each.every((one) => Number.isInteger(Number(one))))
-    return "must be a whole number";
-  if (option.type === "float" && !each.every((one) => Number.isFinite(Number(one))))
-    return "must be a number";
+  if (option.type === "int" && !each.every(isWhole)) return "must be a whole number";
+  if (option.type === "float" && !each.every(isNumber)) return "must be a number";
+  const words = each.map(String);
+  if (words.some((word) => word.includes("\0"))) return "has a character that no command line can hold";
+  // argparse would take it for the next option.
+  if (words.some((word) => /^-(?![\d.])\S/.test(word))) return "begins with a dash, as options do";
   const { choices } = option;
   if (choices !== undefined && !each.every((one) => choices.map(String).includes(String(one))))
     return `must be one of ${choices.map(String).join(", ")}`;
   return undefined;
+}
+
+/** As Python's `int` reads it: `1e3` is none, and neither is what JavaScript writes as `1e+21`. */
+function isWhole(value: string | number | boolean): boolean {
+  return /^[+-]?\d+$/.test(String(value));
+}
+
+function isNumber(value: string | number | boolean): boolean {
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(String(value)) && Number.isFinite(Number(value));
 }
 
 /**
@@ -81,7 +98,7 @@ function wrongValue(option: EngineOption, value: OptionValue): string | undefine
 export function toArgv(list: OptionList, given: Readonly<Record<string, OptionValue>>): string[] {
   return Object.entries(given).flatMap(([name, value]) => {
     const own = optionName(name);
-    const kind = list.options[own]?.kind;
+    const kind = optionOf(list, own)?.kind;
     if (kind === "flag") return value === true ? [`--${own}`] : [];
     if (kind === "switch") return [value === true ? `--${own}` : `--no-${own}`];
     const words = typeof value === "object" ? value : [value];

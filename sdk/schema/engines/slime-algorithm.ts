@@ -1,6 +1,6 @@
 import type { GrpoAlgorithm } from "../grpo-algorithm.ts";
 import type { RunSpec } from "../run-spec.ts";
-import type { EngineFault } from "./slime-check.ts";
+import type { EngineFault } from "./given-options.ts";
 
 /** Terms that are not handed to slime, and what they are where nobody asks for them. */
 const PLAIN: Partial<GrpoAlgorithm> = {

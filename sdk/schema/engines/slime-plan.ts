@@ -1,28 +1,12 @@
 import type { NativePlan } from "../native-plan.ts";
-import type { RunSpec } from "../run-spec.ts";
 import models from "./options/megatron-models.json" with { type: "json" };
 import published from "./options/slime.json" with { type: "json" };
 import { optionName, toArgv, type OptionList, type OptionValue } from "./option-list.ts";
 import { presetOf } from "./presets.ts";
-import type { SlimeSettings } from "./slime-settings.ts";
+import { slimeConversions } from "./slime-conversion.ts";
+import { neutral, type Options, type PlannedSpec } from "./slime-neutral.ts";
 
 export const SLIME_OPTIONS: OptionList = published;
-
-type Options = Record<string, OptionValue>;
-export type PlannedSpec = Pick<
-  RunSpec,
-  | "kind"
-  | "model"
-  | "rollout"
-  | "algorithm"
-  | "trainer"
-  | "evalDataset"
-  | "evalEvery"
-  | "seed"
-  | "rewards"
-  | "tools"
-  | "python"
-> & { slime?: SlimeSettings; imageOverlay?: readonly string[]; gpus: number; nodes: number };
 
 /** Settings that are no option of the command line by themselves. */
 const NOT_OPTIONS = new Set([
@@ -32,6 +16,8 @@ const NOT_OPTIONS = new Set([
   "sglangConfig",
   "asyncMode",
   "evalInterval",
+  "convertToMegatron",
+  "convertToHf",
 ]);
 const SLIME_DIR = "{{spotter.engineDir}}";
 
@@ -40,6 +26,10 @@ export function architectureOf(model: string): readonly string[] | undefined {
   return models.models.find(({ names }) => names.some((name) => name.toLowerCase() === model.toLowerCase()))
     ?.argv;
 }
+
+/** slime's own filter of groups, which takes the want of a verdict for a reward, and ours, which does not. */
+const STOCK_FILTER = "slime.rollout.filter_hub.dynamic_sampling_filters.check_reward_nonzero_std";
+const OWN_FILTER = "spotter_slime.check_reward_nonzero_std";
 
 /**
  * What slime is started with for a run: user settings win over the model's preset, which wins over what the run says
@@ -53,6 +43,7 @@ export function slimePlan(spec: PlannedSpec, startedSteps = 0): NativePlan {
   const script = settings.asyncMode === true ? "train_async.py" : "train.py";
   const architecture = architectureOf(spec.model.name) ?? [];
   const argv = [...architecture, ...toArgv(SLIME_OPTIONS, slimeOptions(spec, startedSteps, files))];
+  const billions = presetOf(spec.model.name)?.billions;
   return {
     engine: "slime",
     files,
@@ -66,8 +57,11 @@ export function slimePlan(spec: PlannedSpec, startedSteps = 0): NativePlan {
       SPOTTER_SLIME_SETUP: "{{spotter.slimeSetup}}",
     },
     overlay: [...(spec.imageOverlay ?? [])],
+    // Ray is begun by the agent, which keeps it.
     before: [],
-    argv: ["{{spotter.python}}", `${SLIME_DIR}/${script}`, ...argv],
+    // It ends slime after a checkpoint when it is asked to stop, which slime by itself does not.
+    argv: ["{{spotter.python}}", "-m", "spotter_slime.launch", `${SLIME_DIR}/${script}`, ...argv],
+    conversions: slimeConversions(spec, architecture, billions),
     startedSteps,
   };
 }
@@ -86,21 +80,47 @@ export function slimeOptions(
     files.push({ path, content: `${JSON.stringify(content, null, 2)}\n` });
     return { [option]: `{{spotter.workDir}}/${path}` };
   };
+  const given: Options = { ...own(settings), ...own(settings.flags ?? {}) };
   const options: Options = {
     ...ALWAYS,
     ...placesOf(spec),
     ...neutral(spec, startedSteps),
+    // Megatron refuses a schedule that is not the one of the checkpoint, and more steps make another one.
+    ...(startedSteps > 0 ? { "override-opt-param-scheduler": true } : {}),
     ...own(presetOf(spec.model.name)?.train.settings ?? {}),
-    ...own(settings),
+    ...given,
     ...(settings.numRollout === undefined ? {} : { "num-rollout": startedSteps + settings.numRollout }),
     ...document("custom-config-path", settings.customConfig),
     ...document("eval-config", settings.evalConfig),
     ...document("sglang-config", settings.sglangConfig),
-    ...own(settings.flags ?? {}),
+    ...(given["advantage-estimator"] === "ppo" && given["megatron-config-path"] === undefined
+      ? document("megatron-config-path", CRITIC)
+      : {}),
   };
   if (settings.evalInterval === null) delete options["eval-interval"];
+  if (settings.convertToHf === true) delete options["save-hf"];
+  if (given["num-steps-per-rollout"] !== undefined) delete options["global-batch-size"];
+  else options["global-batch-size"] = given["global-batch-size"] ?? samplesOf(options);
+  if (options["dynamic-sampling-filter-path"] === STOCK_FILTER && options["custom-rm-path"] === OWN_REWARD)
+    options["dynamic-sampling-filter-path"] = OWN_FILTER;
   return options;
 }
+
+/** Answers to a step's prompts. */
+function samplesOf(options: Options): number {
+  return Number(options["rollout-batch-size"]) * Number(options["n-samples-per-prompt"] ?? 1);
+}
+
+/** Where they are not told otherwise, actor and critic write to the same folder, one over the other. */
+const CRITIC = {
+  megatron: [
+    {
+      name: "default",
+      role: "critic",
+      overrides: { load: "{{spotter.criticLoadDir}}", save: "{{spotter.saveDir}}/critic" },
+    },
+  ],
+};
 
 const ALWAYS: Options = {
   "attention-dropout": 0,
@@ -118,14 +138,18 @@ const ALWAYS: Options = {
   optimizer: "adam",
 };
 
+const OWN_REWARD = "spotter_slime.reward";
+
 function placesOf(spec: PlannedSpec): Options {
-  const { evalDataset, rollout, kind, python } = spec;
+  const { evalDataset, rollout, kind, python, slime = {} } = spec;
   const rewards = spec.rewards ?? python?.rewards;
   const tools = spec.tools ?? python?.tools;
   const hasTurns = kind !== "sft" && (tools !== undefined || rollout.maxTurns > 1);
+  const isJudged = kind === "distill" || (kind === "rl" && rewards !== undefined);
   return {
     "hf-checkpoint": "{{spotter.modelDir}}",
-    "ref-load": "{{spotter.modelDir}}",
+    // What a training begins with that has no checkpoint of its own yet.
+    "ref-load": slime.convertToMegatron === true ? "{{spotter.convertedDir}}" : "{{spotter.weightsDir}}",
     load: "{{spotter.saveDir}}",
     save: "{{spotter.saveDir}}",
     "save-hf": "{{spotter.saveDir}}/hf/{rollout_id}",
@@ -134,92 +158,17 @@ function placesOf(spec: PlannedSpec): Options {
     "metadata-key": "metadata",
     ...(tools === undefined ? {} : { "tool-key": "tools" }),
     ...(evalDataset === undefined ? {} : { "eval-prompt-data": ["eval", "{{spotter.slimeEvalDataset}}"] }),
-    ...(rewards === undefined || kind === "sft"
-      ? {}
-      : {
-          "custom-rm-path": "spotter_slime.reward",
+    ...(isJudged
+      ? {
+          "custom-rm-path": OWN_REWARD,
           "custom-reward-post-process-path": "spotter_slime.post_process",
-        }),
+          "custom-rollout-log-function-path": "spotter_slime.log_rollout",
+          ...(evalDataset === undefined
+            ? {}
+            : { "custom-eval-rollout-log-function-path": "spotter_slime.log_eval" }),
+        }
+      : {}),
     ...(hasTurns ? { "custom-generate-function-path": "spotter_slime.generate" } : {}),
-  };
-}
-
-/** The run's own words in slime's. */
-function neutral(spec: PlannedSpec, startedSteps: number): Options {
-  const { trainer, rollout, kind, evalEvery, seed, gpus, nodes } = spec;
-  const nodesAndGpus: Options =
-    kind === "sft"
-      ? {}
-      : { colocate: true, "rollout-num-gpus": gpus * nodes, "rollout-num-gpus-per-engine": 1 };
-  return {
-    "actor-num-nodes": nodes,
-    "actor-num-gpus-per-node": gpus,
-    ...(gpus < 8 ? { "num-gpus-per-node": gpus } : {}),
-    ...nodesAndGpus,
-    "num-rollout": startedSteps + trainer.steps,
-    "save-interval": trainer.saveEvery ?? trainer.steps,
-    ...(evalEvery === null ? {} : { "eval-interval": evalEvery }),
-    "rollout-seed": seed,
-    // Megatron takes none below 1.
-    seed: seed + 1,
-    lr: trainer.learningRate,
-    "lr-decay-style": trainer.schedule,
-    ...(trainer.warmupSteps > 0 ? { "lr-warmup-iters": trainer.warmupSteps } : {}),
-    "weight-decay": trainer.weightDecay,
-    "adam-beta1": trainer.beta1,
-    "adam-beta2": trainer.beta2,
-    "adam-eps": trainer.epsilon,
-    "clip-grad": trainer.maxGradNorm,
-    ...(kind === "sft" ? sftOptions(spec) : rolloutOptions(rollout)),
-    ...algorithmOptions(spec),
-  };
-}
-
-function rolloutOptions(rollout: PlannedSpec["rollout"]): Options {
-  const kwargs = rollout.chatTemplateKwargs;
-  return {
-    "rollout-batch-size": rollout.promptsPerStep,
-    "n-samples-per-prompt": rollout.samplesPerPrompt,
-    "global-batch-size": rollout.promptsPerStep * rollout.samplesPerPrompt,
-    "rollout-max-response-len": rollout.maxTokens,
-    "rollout-temperature": rollout.temperature,
-    "rollout-top-p": rollout.topP,
-    ...(rollout.topK > 0 ? { "rollout-top-k": rollout.topK } : {}),
-    ...(rollout.contextTokens === undefined ? {} : { "rollout-max-context-len": rollout.contextTokens }),
-    "apply-chat-template": true,
-    ...(Object.keys(kwargs).length > 0 ? { "apply-chat-template-kwargs": JSON.stringify(kwargs) } : {}),
-    "rollout-shuffle": true,
-  };
-}
-
-function sftOptions({ algorithm }: PlannedSpec): Options {
-  const batch = algorithm.kind === "sft" ? algorithm.batchSize : 16;
-  return {
-    "rollout-function-path": "slime.rollout.sft_rollout.generate_rollout",
-    "input-key": "messages",
-    "rollout-batch-size": batch,
-    "global-batch-size": batch,
-    "loss-type": "sft_loss",
-    "calculate-per-token-loss": true,
-    "disable-compute-advantages-and-returns": true,
-    "debug-train-only": true,
-    "rollout-shuffle": true,
-  };
-}
-
-function algorithmOptions({ algorithm }: PlannedSpec): Options {
-  if (algorithm.kind === "sft") return {};
-  const kl = algorithm.klCoef;
-  if (algorithm.kind === "distill")
-    return { "use-opd": true, "opd-type": "sglang", "opd-kl-coef": kl, "advantage-estimator": "grpo" };
-  return {
-    "advantage-estimator": "grpo",
-    "eps-clip": algorithm.clipLow,
-    "eps-clip-high": algorithm.clipHigh,
-    ...(kl > 0 ? { "use-kl-loss": true, "kl-loss-coef": kl, "kl-loss-type": "low_var_kl" } : {}),
-    // Its own default is the mean of the answers' means.
-    ...(algorithm.normalizer === "token" ? { "calculate-per-token-loss": true } : {}),
-    ...(algorithm.normalizeStd ? {} : { "disable-grpo-std-normalization": true }),
   };
 }
 

@@ -1,10 +1,11 @@
 import * as z from "zod/mini";
-import { nonNegativeInt, positiveInt } from "../common.ts";
+import { countUpTo, nonNegativeInt, positiveInt } from "../common.ts";
 
 const number = z.optional(z.number());
 const nonNegative = z.optional(z.number().check(z.gte(0)));
 const share = z.optional(z.number().check(z.gt(0), z.lte(1)));
-const count = z.optional(positiveInt);
+// Far above what there is, and products of two are numbers that a command line can hold.
+const count = z.optional(countUpTo(10_000_000));
 const whole = z.optional(nonNegativeInt);
 const flag = z.optional(z.boolean());
 const text = z.optional(z.string());
@@ -118,6 +119,16 @@ export const slimeSettings = z.strictObject({
   saveInterval: count,
   noSaveOptim: flag,
   noLoadOptim: flag,
+  /**
+   * Convert the weights to Megatron's format before the training, once for each model and shape, and keep them for
+   * later runs. Default false: slime converts Hugging Face weights each time it loads them.
+   */
+  convertToMegatron: flag,
+  /**
+   * Save in Megatron's format alone, and convert each checkpoint beside the training, which goes on meanwhile.
+   * Default false: the training waits while it writes both.
+   */
+  convertToHf: flag,
   // SGLang
   sglangMemFractionStatic: share,
   sglangContextLength: count,

@@ -1,9 +1,9 @@
 import type { Hardware } from "../hardware.ts";
 import type { NativePlan } from "../native-plan.ts";
 import published from "./options/vllm.json" with { type: "json" };
-import { optionFaults, optionName, toArgv, type OptionList, type OptionValue } from "./option-list.ts";
+import { givenFaults, type EngineFault } from "./given-options.ts";
+import { optionName, toArgv, type OptionList, type OptionValue } from "./option-list.ts";
 import { gpuMemoryGiB, presetOf } from "./presets.ts";
-import type { EngineFault } from "./slime-check.ts";
 import type { VllmSettings } from "./vllm-settings.ts";
 
 export const VLLM_OPTIONS: OptionList = published;
@@ -40,6 +40,7 @@ export function vllmPlan(params: VllmParams): NativePlan {
     },
     overlay: [],
     before: [],
+    conversions: {},
     argv: ["vllm", "serve", model, ...toArgv(VLLM_OPTIONS, vllmOptions(params))],
     startedSteps: 0,
   };
@@ -82,24 +83,18 @@ export function vllmOptions({
   return given;
 }
 
+/** Options by which the gateway finds a replica and is let in. */
+const OURS: Readonly<Record<string, string>> = {
+  host: "Leave it out.",
+  port: "Leave it out: a replica takes a free one.",
+  "api-key": "Leave it out: each replica has a key of its own, which no list of processes shows.",
+  "served-model-name": "Give the endpoint the name.",
+};
+
 /** Everything that would fail on the GPUs, found before one is paid for. */
 export function vllmFaults(params: VllmParams): EngineFault[] {
   const { flags = {}, ...settings } = params.vllm ?? {};
-  const faults: EngineFault[] = optionFaults(VLLM_OPTIONS, flags).map(({ name, message, hint }) => ({
-    where: `vllm.flags.${name}`,
-    message,
-    ...(hint === undefined ? {} : { hint }),
-  }));
-  const { toolCallParser, reasoningParser } = settings;
-  const parsers = { toolCallParser, reasoningParser };
-  for (const [name, value] of Object.entries(parsers))
-    if (value !== undefined)
-      faults.push(
-        ...optionFaults(VLLM_OPTIONS, { [name]: value }).map(({ message }) => ({
-          where: `vllm.${name}`,
-          message,
-        })),
-      );
+  const faults = givenFaults(VLLM_OPTIONS, { at: "vllm", settings, flags }, OURS);
   const options = vllmOptions({ ...params, vllm: settings });
   const gpus = params.hardware?.count ?? presetOf(params.model.name)?.serve.count ?? 1;
   const parallel =

@@ -1,59 +1,22 @@
 import { describe, expect, it } from "vitest";
-import { MODEL_PRESETS } from "../../../../sdk/schema/engines/presets.ts";
-import { slimeFaults } from "../../../../sdk/schema/engines/slime-check.ts";
+import { optionName } from "../../../../sdk/schema/engines/option-list.ts";
 import { SLIME_OPTIONS, slimeOptions, slimePlan } from "../../../../sdk/schema/engines/slime-plan.ts";
 import { slimeSettings, type SlimeSettings } from "../../../../sdk/schema/engines/slime-settings.ts";
-import { runSpec, type RunSpecInput } from "../../../../sdk/schema/run-spec.ts";
-
-const SHA = "0".repeat(64);
-
-function planned(
-  changes: Partial<RunSpecInput> = {},
-  slime: SlimeSettings = {},
-  hosts = { gpus: 8, nodes: 1 },
-) {
-  const spec = runSpec.parse({
-    kind: "rl",
-    model: { name: "Qwen/Qwen3-4B" },
-    dataset: { sha256: SHA, rows: 10 },
-    rewards: { code: { sha256: SHA } },
-    algorithm: { kind: "grpo" },
-    trainer: { steps: 10 },
-    ...changes,
-  });
-  return { ...spec, slime: slimeSettings.parse(slime), ...hosts };
-}
-
-const faults = (...given: Parameters<typeof planned>) =>
-  slimeFaults(planned(...given)).map(({ where, message, hint = "" }) => `${where}: ${message} ${hint}`);
-
-/** The words after an option until the next one. */
-function valueOf(argv: readonly string[], option: string): string | undefined {
-  const at = argv.lastIndexOf(`--${option}`);
-  if (at < 0) return undefined;
-  const end = argv.findIndex((word, index) => index > at && word.startsWith("--"));
-  return argv.slice(at + 1, end < 0 ? undefined : end).join(" ");
-}
-
-/** The recipe of the tutorial: eight GPUs for rollouts, ten of them, eight samples, saved every five. */
-const TUTORIAL: SlimeSettings = {
-  evalInterval: null,
-  rolloutNumGpus: 8,
-  numRollout: 10,
-  nSamplesPerPrompt: 8,
-  rolloutBatchSize: 16,
-  globalBatchSize: 128,
-  saveInterval: 5,
-  applyChatTemplateKwargs: '{"enable_thinking": false}',
-};
+import type { RunSpecInput } from "../../../../sdk/schema/run-spec.ts";
+import { TUTORIAL } from "./golden-cases.ts";
+import { planned, recipe, SHA, valueOf } from "./planned.ts";
+import { unknownOptions } from "./unknown-options.ts";
 
 describe("what slime is started with", () => {
   it("is the tutorial's own recipe, then twenty steps more", () => {
     const model = { name: "Qwen/Qwen3.5-4B" };
     const overlay = ["uv pip install --system aiohttp 'nltk>=3.8.0'"];
-    const plan = slimePlan({ ...planned({ model }, TUTORIAL), imageOverlay: overlay });
+    const plan = slimePlan({ ...recipe(TUTORIAL, { model }), imageOverlay: overlay });
     expect(plan.overlay).toEqual(overlay);
-    expect(plan.argv.slice(0, 2)).toEqual(["{{spotter.python}}", "{{spotter.engineDir}}/train.py"]);
+    expect(plan.argv.slice(0, 4)).toEqual([
+      ...["{{spotter.python}}", "-m", "spotter_slime.launch"],
+      "{{spotter.engineDir}}/train.py",
+    ]);
     const told = (option: string) => valueOf(plan.argv, option);
     expect(told("num-rollout")).toBe("10");
     expect(told("rollout-num-gpus")).toBe("8");
@@ -65,9 +28,12 @@ describe("what slime is started with", () => {
     // The architecture, as slime's own script for this model has it.
     expect(told("num-layers")).toBe("32");
     expect(told("spec")).toBe("slime_plugins.models.qwen3_5 get_qwen3_5_spec");
-    const more = slimePlan(planned({ model }, { ...TUTORIAL, numRollout: 20 }), 10);
+    const more = slimePlan(recipe({ ...TUTORIAL, numRollout: 20 }, { model }), 10);
     expect(valueOf(more.argv, "num-rollout")).toBe("30");
     expect(more.startedSteps).toBe(10);
+    // More steps are another schedule, which Megatron would refuse to go on with.
+    expect(valueOf(more.argv, "override-opt-param-scheduler")).toBe("");
+    expect(told("override-opt-param-scheduler")).toBeUndefined();
   });
 
   it.each<[string, Partial<RunSpecInput>, SlimeSettings, Record<string, string | undefined>]>([
@@ -121,7 +87,62 @@ describe("what slime is started with", () => {
       { colocate: false, rolloutNumGpus: 4, actorNumGpusPerNode: 4 },
       { colocate: undefined, "rollout-num-gpus": "4", "actor-num-gpus-per-node": "4" },
     ],
-    ["one step off the policy", {}, { asyncMode: true }, { "num-rollout": "10" }],
+    [
+      "one step off the policy, which needs GPUs for both at a time",
+      {},
+      { asyncMode: true },
+      { "num-rollout": "10", colocate: undefined, "actor-num-gpus-per-node": "4", "rollout-num-gpus": "4" },
+    ],
+    ["a share of its own", {}, { colocate: false, actorNumGpusPerNode: 6 }, { "rollout-num-gpus": "2" }],
+    [
+      "samples by the settings, and the batch that they make",
+      {},
+      { nSamplesPerPrompt: 4, rolloutBatchSize: 8 },
+      { "global-batch-size": "32" },
+    ],
+    [
+      "steps to a rollout instead",
+      {},
+      { flags: { "num-steps-per-rollout": 2 } },
+      { "global-batch-size": undefined },
+    ],
+    [
+      "the filter of groups that knows what no verdict is",
+      {},
+      {
+        dynamicSamplingFilterPath:
+          "slime.rollout.filter_hub.dynamic_sampling_filters.check_reward_nonzero_std",
+      },
+      { "dynamic-sampling-filter-path": "spotter_slime.check_reward_nonzero_std" },
+    ],
+    [
+      "another filter as it is",
+      {},
+      { dynamicSamplingFilterPath: "mine.filter" },
+      { "dynamic-sampling-filter-path": "mine.filter" },
+    ],
+    [
+      "a distillation, whose grades the plug-in asks for",
+      {
+        kind: "distill",
+        algorithm: { kind: "distill", klCoef: 0.5, clipHigh: 0.3 },
+        teacher: { endpoint: "big" },
+        rewards: undefined,
+      },
+      {},
+      {
+        "use-opd": "",
+        "opd-kl-coef": "0.5",
+        "custom-rm-path": "spotter_slime.reward",
+        "eps-clip-high": "0.3",
+      },
+    ],
+    [
+      "shards alone, converted beside",
+      {},
+      { convertToHf: true, convertToMegatron: true },
+      { "save-hf": undefined, "ref-load": "{{spotter.convertedDir}}" },
+    ],
     [
       "a switch that is off, a list, and an option that nobody typed",
       {},
@@ -161,8 +182,7 @@ describe("what slime is started with", () => {
     const told = Object.fromEntries(Object.keys(expected).map((option) => [option, valueOf(argv, option)]));
     expect(told).toEqual(expected);
     // Whatever is said, slime knows it.
-    for (const word of argv.filter((each) => each.startsWith("--")))
-      expect([...Object.keys(SLIME_OPTIONS.options), ...switches()]).toContain(word.slice(2));
+    expect(unknownOptions(SLIME_OPTIONS, argv.slice(2))).toEqual([]);
   });
 
   it("prefers the user to the preset, the preset to the default, by what was given and not by its value", () => {
@@ -185,11 +205,6 @@ describe("what slime is started with", () => {
     expect(valueOf(plan.argv, "custom-config-path")).toBe(
       "{{spotter.workDir}}/config/custom-config-path.yaml",
     );
-    expect(
-      faults({ hardware: { gpu: "H100", count: 8, nodes: 2 } }, {}, { gpus: 8, nodes: 3 }).filter((each) =>
-        each.startsWith("slime.actorNumNodes: is 3, and the hardware is 2"),
-      ),
-    ).toHaveLength(1);
     // Ray is begun by the agent, which keeps it.
     expect(plan.before).toEqual([]);
     expect(valueOf(plan.argv, "actor-num-nodes")).toBe("2");
@@ -198,63 +213,26 @@ describe("what slime is started with", () => {
   it("says nothing of the job's token but where it is", () => {
     expect(JSON.stringify(slimePlan(planned()))).toContain("{{spotter.jobToken}}");
   });
-});
 
-function switches(): string[] {
-  return Object.entries(SLIME_OPTIONS.options)
-    .filter(([, { kind }]) => kind === "switch")
-    .map(([name]) => `no-${name}`);
-}
-
-describe("what cannot run on slime is refused before launch", () => {
-  it.each<[string, Partial<RunSpecInput>, SlimeSettings, RegExp]>([
-    [
-      "an unknown option",
-      {},
-      { flags: { "num-rollouts": 3 } },
-      /flags.num-rollouts: .* Did you mean num-rollout\?/,
-    ],
-    [
-      "a value that an option cannot have",
-      {},
-      { flags: { "opd-type": "vllm" } },
-      /must be one of sglang, megatron/,
-    ],
-    ["a flag with a value", {}, { flags: { colocate: 3 } }, /is on or off/],
-    ["LoRA", { adapter: { kind: "lora" } }, {}, /adapter: is LoRA/],
-    [
-      "a model without a known shape",
-      { model: { name: "Qwen/Qwen3-4b-x" } },
-      {},
-      /Did you mean Qwen\/Qwen3-4B\?/,
-    ],
-    ["GPUs that do not divide", {}, { tensorModelParallelSize: 3 }, /is 3, which 8 GPUs .* 2 divides them/],
-    [
-      "engines that do not divide",
-      {},
-      { rolloutNumGpus: 5, rolloutNumGpusPerEngine: 2 },
-      /is 5, no multiple of the 2 .* 4 is one/,
-    ],
-    ["batches that do not divide", {}, { globalBatchSize: 100 }, /128 samples of a rollout are no multiple/],
-    [
-      "what does not fit",
-      { model: { name: "Qwen/Qwen3-32B" }, hardware: { gpu: "L4", count: 8 } },
-      {},
-      /hardware: needs about \d+ GiB on each L4, which has 22.* 16 GPUs|64 GPUs|32 GPUs|smaller model/,
-    ],
-  ])("%s", (_what, changes, settings, expected) => {
-    expect(faults(changes, settings).join("\n")).toMatch(expected);
+  it("has a critic with folders of its own, unless the user says where", () => {
+    const plan = slimePlan(planned({}, { advantageEstimator: "ppo" }));
+    const { megatron } = JSON.parse(plan.files[0]?.content ?? "") as { megatron: object[] };
+    expect(megatron).toMatchObject([
+      {
+        role: "critic",
+        overrides: { load: "{{spotter.criticLoadDir}}", save: "{{spotter.saveDir}}/critic" },
+      },
+    ]);
+    const flags = { "megatron-config-path": "/image/ppo.yaml" };
+    const own = slimePlan(planned({}, { advantageEstimator: "ppo", flags }));
+    expect([own.files, valueOf(own.argv, "megatron-config-path")]).toEqual([[], "/image/ppo.yaml"]);
   });
 
-  it("names everything at once, and lets what runs pass", () => {
-    expect(faults({ adapter: { kind: "lora" } }, { globalBatchSize: 100, flags: { nope: 1 } })).toHaveLength(
-      3,
+  it("types no setting that slime has not", () => {
+    const ours = ["flags", "customConfig", "asyncMode", "convertToMegatron", "convertToHf"];
+    const unknown = Object.keys(slimeSettings.shape).filter(
+      (name) => !(optionName(name) in SLIME_OPTIONS.options),
     );
-    for (const { names, train } of MODEL_PRESETS) {
-      const hardware = { gpu: train.gpu, count: train.count };
-      expect(
-        faults({ model: { name: names[0] ?? "" }, hardware }, {}, { gpus: train.count, nodes: 1 }),
-      ).toEqual([]);
-    }
+    expect(unknown.sort()).toEqual(ours.sort());
   });
 });

@@ -95,6 +95,16 @@ describe("what cannot be served by vLLM is refused before launch", () => {
     ],
     ["an unknown parser", { vllm: { toolCallParser: "qwen9" } }, /vllm.toolCallParser: .*must be one of/],
     [
+      "the key in the list of processes",
+      { vllm: { flags: { "api-key": "x" } } },
+      /vllm.flags.api-key: is set by/,
+    ],
+    [
+      "the same twice",
+      { vllm: { maxModelLen: 1, flags: { max_model_len: 2 } } },
+      /flags.max_model_len: is given as vllm.maxModelLen too/,
+    ],
+    [
       "GPUs that are not there",
       { hardware: { gpu: "L4", count: 1, spot: false }, vllm: { tensorParallelSize: 4 } },
       /is 4, and there are 1 GPUs .*count: 4/,
