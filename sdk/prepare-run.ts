@@ -59,6 +59,15 @@ export async function prepareRun(
     ...rest
   } = withoutCode(params);
   const { evalEvery, ...recipeSpec } = recipe;
+  if (recipe.slime !== undefined && rest.slime !== undefined)
+    throw new SpotterError(
+      "invalid_input",
+      "slime's settings are given twice: in the recipe, and beside it.",
+      {
+        where: "slime",
+        hint: "Give all of them to recipes.slime.",
+      },
+    );
   const { algorithm } = recipe;
   const check = algorithm.kind === "sft" ? needsAnswer(algorithm.learnRoles) : needsPrompt;
   const bundled = (file: URL | string | undefined) => (file === undefined ? undefined : packUserCode(file));

@@ -19,12 +19,13 @@ import type { Recipe } from "./recipe.ts";
 import { refusePython } from "./python-params.ts";
 import { type Rewards, rewardsParam } from "./rewards-params.ts";
 import { Run, runDetail } from "./run.ts";
+import { engineParams, type EngineParams } from "./engine-params.ts";
 import type { TrackerParams } from "./trackers.ts";
 import { refuseTeacher } from "./refuse-teacher.ts";
 import type { Teacher } from "./teacher.ts";
 import type { PackedDataset } from "./upload.ts";
 
-export interface TrainConfigParams {
+export interface TrainConfigParams extends EngineParams {
   model: Model | string;
   /** What to learn from. Not needed where there are environments. */
   dataset?: Dataset;
@@ -179,6 +180,7 @@ const configParams = z.strictObject({
   secrets: z.optional(z.array(text)),
   env: z.optional(runEnvironment),
   imageOverlay,
+  ...engineParams,
   hardware: z.optional(hardware),
   limits: z.optional(runLimits),
   retention: z.optional(retention),

@@ -1,6 +1,8 @@
 import { MODEL_PRESETS, presetOf } from "../../sdk/schema/engines/presets.ts";
-import { slimeFaults, type EngineFault } from "../../sdk/schema/engines/slime-check.ts";
-import { slimePlan, type PlannedSpec } from "../../sdk/schema/engines/slime-plan.ts";
+import type { EngineFault } from "../../sdk/schema/engines/given-options.ts";
+import { slimeFaults } from "../../sdk/schema/engines/slime-check.ts";
+import { isApart, type PlannedSpec } from "../../sdk/schema/engines/slime-neutral.ts";
+import { slimePlan } from "../../sdk/schema/engines/slime-plan.ts";
 import { slimeSettings } from "../../sdk/schema/engines/slime-settings.ts";
 import { vllmFaults, vllmPlan, type VllmParams } from "../../sdk/schema/engines/vllm-plan.ts";
 import { vllmSettings } from "../../sdk/schema/engines/vllm-settings.ts";
@@ -38,6 +40,22 @@ export function checkRunEngine(control: Control, spec: RunSpec): RunSpec {
   return placed;
 }
 
+/** From here on a rate that is meant for adapters and small models ruins a large one, all of whose weights it changes. */
+const HIGH_LEARNING_RATE = 1e-4;
+
+/** What of a run's engine its owner may not have meant. */
+export function engineWarnings({ engine, trainer, slime, imageOverlay }: RunSpec): string[] {
+  if (engine === "onnx")
+    return imageOverlay === undefined
+      ? []
+      : ["imageOverlay is not applied: the embedded engine runs without an image."];
+  const { learningRate } = trainer;
+  if (learningRate < HIGH_LEARNING_RATE || slime?.["lr"] !== undefined) return [];
+  return [
+    `The learning rate ${learningRate} is high for all weights of a model on slime, whose own is 1e-6: give learningRate to the recipe if that is not meant.`,
+  ];
+}
+
 /** The same of an endpoint: the hardware of its replicas. */
 export function checkEndpointEngine(
   control: Control,
@@ -56,9 +74,23 @@ export function checkEndpointEngine(
   return hardware;
 }
 
-/** What the container of a run starts; undefined for the embedded engine. `start`: the checkpoint it goes on from. */
+/**
+ * What the container of a run starts; undefined for the embedded engine. `start`: the checkpoint it goes on from.
+ *
+ * @throws SpotterError `checkpoint_mismatch` for one that this engine cannot go on from.
+ */
 export function runPlan(spec: RunSpec, start: Checkpoint | undefined): NativePlan | undefined {
   if (spec.engine === "onnx") return undefined;
+  if (start?.kind === "lora") {
+    throw new SpotterError(
+      "checkpoint_mismatch",
+      `Checkpoint ${start.id} is an adapter; ${spec.engine} trains all weights.`,
+      {
+        where: "startFrom.checkpoint",
+        hint: "Start from a checkpoint of all weights, or train on the embedded engine.",
+      },
+    );
+  }
   const continues = start !== undefined && spec.startFrom?.mode !== "weights";
   return slimePlan(plannedOf(spec), continues ? stepsIn(start) : 0);
 }
@@ -96,7 +128,9 @@ function stepsIn({ id, files }: Checkpoint): number {
 function plannedOf(spec: RunSpec): PlannedSpec {
   const { slime = {}, hardware } = spec;
   const settings = parseWith(slimeSettings, slime, "slime");
-  const gpus = settings.actorNumGpusPerNode ?? gpusOf(spec.model.name, hardware);
+  const onHost =
+    hardware?.count ?? (isApart({ ...spec, slime: settings }) ? undefined : settings.actorNumGpusPerNode);
+  const gpus = onHost ?? gpusOf(spec.model.name, hardware);
   return { ...spec, slime: settings, gpus, nodes: settings.actorNumNodes ?? hardware?.nodes ?? 1 };
 }
 

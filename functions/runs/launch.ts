@@ -12,7 +12,7 @@ import { estimateFor } from "../cost/estimate-run.ts";
 import { refuseTooMuch } from "../cost/fit.ts";
 import { checkDataset } from "../datasets/datasets.ts";
 import { checkRunEvals } from "../evals/run-evals.ts";
-import { checkRunEngine } from "../engines/engines.ts";
+import { checkRunEngine, engineWarnings, runPlan } from "../engines/engines.ts";
 import { launchOnce } from "../records/launch-once.ts";
 import { putFirst } from "../records/update.ts";
 import { redacted } from "../secrets/redacted.ts";
@@ -83,8 +83,7 @@ async function accept(control: Control, id: string, given: RunSpec, force: boole
   const warnings = await checkUserCode(control, spec);
   warnings.push(...estimate.notes);
   const facts = estimate.hourlyUsd > 0 ? [estimateText(estimate)] : [];
-  if (spec.engine === "onnx" && spec.imageOverlay !== undefined)
-    warnings.push("imageOverlay is not applied: the embedded engine runs without an image.");
+  warnings.push(...engineWarnings(spec));
   if (asked !== given) warnings.push("The value of a secret stood in the spec; it was replaced.");
   const stored = await putFirst<RunSpecDocument>(control.store, runSpecKey(id), { v: 1, spec });
   const document = newDocument(control, id, stored.spec, estimate, [
@@ -110,12 +109,15 @@ async function startModel(control: Control, { model, startFrom }: RunSpec): Prom
 
 async function checkStart(control: Control, spec: RunSpec, id: string): Promise<void> {
   const checkpoint = await getCheckpoint(control, id);
-  if (checkpoint.model.name === spec.model.name) return;
-  throw new SpotterError(
-    "checkpoint_mismatch",
-    `Checkpoint ${id} was trained from ${checkpoint.model.name}, not from ${spec.model.name}.`,
-    { where: "startFrom.checkpoint", hint: `Train it on with the model ${checkpoint.model.name}.` },
-  );
+  if (checkpoint.model.name !== spec.model.name) {
+    throw new SpotterError(
+      "checkpoint_mismatch",
+      `Checkpoint ${id} was trained from ${checkpoint.model.name}, not from ${spec.model.name}.`,
+      { where: "startFrom.checkpoint", hint: `Train it on with the model ${checkpoint.model.name}.` },
+    );
+  }
+  // Told now, what its container would find out when it is up.
+  runPlan(spec, checkpoint);
 }
 
 function newDocument(

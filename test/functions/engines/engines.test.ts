@@ -4,6 +4,7 @@ import type { RunEventPage } from "../../../sdk/schema/event.ts";
 import type { RunDetail } from "../../../sdk/schema/run.ts";
 import type { RunSpecInput } from "../../../sdk/schema/run-spec.ts";
 import { testPlane } from "../../fakes/control-plane.ts";
+import { runningRun } from "../../fakes/job.ts";
 import { preparedSpec } from "../../fakes/run-spec.ts";
 
 interface Refusal {
@@ -86,5 +87,45 @@ describe("the engine of a run", () => {
     expect(await refused({ engine: "slime", model, slime: { numRollouts: 1 } })).toMatchObject({
       code: "unknown_key",
     });
+  });
+
+  it("starts from no checkpoint that it could not go on from, told at launch", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    const model = { name: "/models/made-up" };
+    plane.control.config.engines = () => ["slime"];
+    const { id, job } = await runningRun(plane, { model });
+    await job.save(1, "lora");
+    await job.save(2, "full");
+    const slime = { flags: { "num-layers": 2 } };
+    const spec = { ...(await preparedSpec(plane)), model, engine: "slime" as const, slime };
+    const launch = async (startFrom: RunSpecInput["startFrom"]) => {
+      const response = await plane.call("POST", "/runs", { ...spec, startFrom });
+      return response.ok ? "launched" : ((await response.json()) as Refusal).error;
+    };
+    for (const mode of ["continue", "weights"] as const)
+      expect(await launch({ checkpoint: `${id}@1`, mode })).toMatchObject({
+        code: "checkpoint_mismatch",
+        where: "startFrom.checkpoint",
+      });
+    const stateless = await launch({ checkpoint: `${id}@2`, mode: "continue" });
+    expect(stateless).toMatchObject({
+      code: "checkpoint_mismatch",
+      message: expect.stringContaining("no optimizer state of slime") as string,
+    });
+    expect(await launch({ checkpoint: `${id}@2`, mode: "weights" })).toBe("launched");
+  });
+
+  it("is asked whether a rate for adapters is meant for all weights", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    plane.control.config.engines = () => ["slime"];
+    const base = { ...(await preparedSpec(plane)), model: { name: "/models/made-up" }, engine: "slime" };
+    const warned = async (learningRate: number, lr?: number) => {
+      const slime = { flags: { "num-layers": 2 }, ...(lr !== undefined && { lr }) };
+      const spec = { ...base, slime, trainer: { steps: 4, learningRate } };
+      const { run } = await plane.json<RunDetail>("POST", "/runs", spec);
+      const { events } = await plane.json<RunEventPage>("GET", `/runs/${run.id}/events`);
+      return JSON.stringify(events).includes("whose own is 1e-6");
+    };
+    expect([await warned(2e-4), await warned(1e-6), await warned(2e-4, 1e-6)]).toEqual([true, false, false]);
   });
 });
