@@ -1,4 +1,4 @@
-"""Checkpoints on their way home: announced, uploaded, and complete only when the control plane says so."""
+"""Files on their way home: announced, uploaded, and there only when the control plane says that they are complete."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,20 +21,26 @@ def upload_checkpoint(
     metrics: Optional[Dict[str, float]] = None,
 ) -> Dict:
     """``files``, by the path they are stored under, become checkpoint ``step``; it exists when this returns."""
-    listed = [
-        {"path": path, "size": source.stat().st_size, "sha256": hash_of(source)}
-        for path, source in sorted(files.items())
-    ]
-    announced: Dict = {"attempt": attempt, "step": step, "kind": kind, "files": listed}
+    about: Dict = {"attempt": attempt, "step": step, "kind": kind}
     if metrics:
-        announced["metrics"] = metrics
-    answer = transport.json(f"{job_path}/checkpoints", announced, timeout_s=120.0)
+        about["metrics"] = metrics
+    path = f"{job_path}/checkpoints"
+    return publish(transport, path, about, f"{path}/{step}/complete", files)
+
+
+def publish(transport: Transport, path: str, about: Dict, complete_path: str, files: Dict[str, Path]) -> Dict:
+    """Announces ``files`` at ``path``, sends them where the answer says, and completes them."""
+    listed = [
+        {"path": name, "size": source.stat().st_size, "sha256": hash_of(source)}
+        for name, source in sorted(files.items())
+    ]
+    answer = transport.json(path, {**about, "files": listed}, timeout_s=120.0)
     parts = upload_all(transport, files, answer["uploads"])
-    complete: Dict = {"attempt": attempt}
+    complete: Dict = {"attempt": about["attempt"]}
     if parts:
         complete["parts"] = parts
     # Checking large files takes the control plane a while.
-    return transport.json(f"{job_path}/checkpoints/{step}/complete", complete, timeout_s=600.0)
+    return transport.json(complete_path, complete, timeout_s=600.0)
 
 
 def upload_all(transport: Transport, files: Dict[str, Path], uploads: List[Dict]) -> List[Dict]:

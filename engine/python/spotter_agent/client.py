@@ -5,7 +5,7 @@ import urllib.parse
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
-from .checkpoint import upload_checkpoint
+from .checkpoint import publish, upload_checkpoint
 from .errors import JobError, Lost, Stale
 from .events import EventQueue
 from .files import download
@@ -112,6 +112,25 @@ class JobClient:
     ) -> Dict[str, Any]:
         """``files``, by their stored paths, become the checkpoint of this step; it exists when this returns."""
         return upload_checkpoint(self.transport, self._path, self.attempt, step, kind, files, metrics)
+
+    def find_conversion(self, key: str) -> Optional[List[Dict[str, Any]]]:
+        """The files of weights that were converted before; None where there are none under this key."""
+        try:
+            return self.transport.json(f"{self._path}/conversions/{key}")["files"]
+        except JobError as error:
+            if error.code == "not_found":
+                return None
+            raise
+
+    def keep_conversion(self, key: str, files: Dict[str, Path]) -> None:
+        """Stores converted weights for whoever asks for this key next."""
+        path = f"{self._path}/conversions/{key}"
+        publish(self.transport, path, {"attempt": self.attempt}, f"{path}/complete", files)
+
+    def ask_teacher(self, question: Dict[str, Any], timeout_s: float = 300.0) -> Dict[str, Any]:
+        """{"sequences": [...]}, or {"waiting": why} from a teacher that is not up yet or busy."""
+        body = {"attempt": self.attempt, "question": question}
+        return self.transport.json(f"{self._path}/teacher", body, timeout_s=timeout_s)
 
     def exit(self, outcome: str, failure: Optional[Dict[str, Any]] = None) -> None:
         """The last word: everything queued, then how the work ended."""

@@ -38,8 +38,14 @@ def slime_row(row: Dict[str, Any], kind: str, tools: List[Dict[str, Any]], numbe
 def write_setup(job: Dict[str, Any], work_dir: Path) -> Path:
     """What the plug-in has to know; readable by the container's user alone, for it may hold secrets."""
     spec = job["spec"]
-    setup: Dict[str, Any] = {"rollout": spec["rollout"]}
     python = spec.get("python")
+    has_rewards = "rewards" in spec or "rewards" in (python or {})
+    setup: Dict[str, Any] = {
+        "kind": spec["kind"],
+        "hasRewards": has_rewards,
+        "rollout": spec["rollout"],
+        "startedSteps": job["native"].get("startedSteps", 0),
+    }
     if python is not None:
         parts = {name: python[name] for name in ("rewards", "tools") if name in python}
         files = [part["file"] for part in parts.values()]

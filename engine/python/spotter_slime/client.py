@@ -5,13 +5,22 @@ import json
 import os
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 from spotter_agent.client import JobClient
+from spotter_agent.errors import JobError
 
+# A teacher that loads, or has too much to do, is asked again for this long, as the embedded engine does.
+TEACHER_WITHIN_S = 1_800.0
+TEACHER_AGAIN_S = 2.0
 # A verdict that takes longer than this belongs to a reward that hangs; the control plane has limits of its own.
 JUDGE_TIMEOUT_S = 300.0
+
+
+class SpotterUserCodeError(RuntimeError):
+    """Code of the run that cannot be used at all; the agent knows it by its name."""
 
 
 class PythonHost:
@@ -23,6 +32,7 @@ class PythonHost:
         self._secrets = secrets
         self._process: Optional[asyncio.subprocess.Process] = None
         self._waiting: Dict[int, asyncio.Future] = {}
+        self._reading: Optional[asyncio.Future] = None
         self._ids = 0
         self._starting = asyncio.Lock()
         self.described: Dict[str, Any] = {}
@@ -40,19 +50,24 @@ class PythonHost:
                 limit=64 * 1024 * 1024,
                 env={name: value for name, value in os.environ.items() if not name.startswith("SPOTTER_")},
             )
-            asyncio.ensure_future(self._read(self._process))
+            # A loop keeps only weak references to its tasks.
+            self._reading = asyncio.ensure_future(self._read(self._process))
             loading = {"op": "load", "folder": str(self._folder), "files": self._files, "secrets": self._secrets}
-            self.described = await self._ask(loading)
+            try:
+                self.described = await self._ask(loading)
+            except RuntimeError as error:
+                raise SpotterUserCodeError(str(error)) from error
 
     async def call(self, request: Dict[str, Any]) -> Dict[str, Any]:
         """{"value": ...} or {"error": {code, message}}."""
         await self.start()
+        word = request["op"]
         try:
             return {"value": await asyncio.wait_for(self._ask(request), JUDGE_TIMEOUT_S)}
         except asyncio.TimeoutError:
-            return {"error": {"code": "reward_timeout", "message": "took too long"}}
+            return {"error": {"code": f"{word}_timeout", "message": "took too long"}}
         except RuntimeError as error:
-            return {"error": {"code": "reward_failed", "message": str(error)}}
+            return {"error": {"code": f"{word}_failed", "message": str(error)}}
 
     async def _ask(self, request: Dict[str, Any]) -> Any:
         process = self._process
@@ -90,6 +105,29 @@ class Judge:
         self._client.job = {"attempt": int(env["SPOTTER_ATTEMPT"])}
         self.setup: Dict[str, Any] = json.loads(Path(env["SPOTTER_SLIME_SETUP"]).read_text())
         self._python: Optional[PythonHost] = None
+
+    @property
+    def is_distillation(self) -> bool:
+        return self.setup.get("kind") == "distill"
+
+    @property
+    def has_rewards(self) -> bool:
+        return bool(self.setup.get("hasRewards", True))
+
+    def put_rollouts(self, step: int, records: List[Dict[str, Any]]) -> None:
+        self._client.put_rollouts(step, records)
+
+    async def grade(self, tokens: List[int]) -> List[float]:
+        """The teacher's log-probability of each token."""
+        until = time.monotonic() + TEACHER_WITHIN_S
+        while True:
+            question = {"kind": "score", "sequences": [list(tokens)]}
+            reply = await asyncio.to_thread(self._client.ask_teacher, question)
+            if "sequences" in reply:
+                return list(reply["sequences"][0]["logprobs"])
+            if time.monotonic() > until:
+                raise JobError("teacher_failed", f"The teacher was not there in time: {reply['waiting']}")
+            await asyncio.sleep(TEACHER_AGAIN_S)
 
     async def judge(self, rows: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
         """One verdict a row, in order."""

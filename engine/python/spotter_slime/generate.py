@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional
 
 from .client import judge
 from .parse import parse_answer
-from .rewards import assistant_message
+from .rewards import assistant_message, own_of
 
 CUT_MARKER = "\n[cut]"
 # Stands in for what the template renders before the messages that are new.
@@ -24,32 +24,36 @@ async def generate(args: Any, sample: Any, sampling_params: Dict[str, Any], eval
     state = GenerateState(args)
     tokenizer = state.tokenizer
     setup = judge().setup["rollout"]
-    own = sample.metadata["spotter"]
+    # As slime rendered the prompt.
+    template = {**setup.get("chatTemplateKwargs", {}), **(getattr(args, "apply_chat_template_kwargs", None) or {})}
+    own = own_of(sample)
     tools = sample.metadata.get("tools")
+    start_over(sample)
     sample.tokens = tokenizer(sample.prompt, add_special_tokens=False)["input_ids"]
     messages: List[Dict[str, Any]] = list(own["prompt"])
     limit = setup.get("contextTokens") or args.rollout_max_context_len or float("inf")
     parsed: Dict[str, Any] = {"content": "", "reasoning": "", "toolCalls": []}
     answered = 0
     for turn in range(setup["maxTurns"]):
-        room = int(min(sampling_params["max_new_tokens"], limit - len(sample.tokens)))
-        if room <= 0:
+        may_say = int(min(sampling_params["max_new_tokens"], limit - len(sample.tokens)))
+        if may_say <= 0:
             sample.status = type(sample).Status.TRUNCATED
             break
-        output = await post(
-            f"http://{args.sglang_router_ip}:{args.sglang_router_port}/generate",
-            {
-                "input_ids": sample.tokens,
-                "sampling_params": {**sampling_params, "max_new_tokens": room},
-                "return_logprob": True,
-            },
-        )
+        request: Dict[str, Any] = {
+            "input_ids": list(sample.tokens),
+            "sampling_params": {**sampling_params, "max_new_tokens": may_say},
+            "return_logprob": True,
+        }
+        if getattr(args, "use_rollout_routing_replay", False):
+            request["return_routed_experts"] = True
+        output = await post(f"http://{args.sglang_router_ip}:{args.sglang_router_port}/generate", request)
         told = output["meta_info"]
         finish = told["finish_reason"]["type"]
         if finish == "abort":
             sample.status = type(sample).Status.ABORTED
             return sample
-        sampled = told["output_token_logprobs"]
+        # Not there where nothing was sampled.
+        sampled = told.get("output_token_logprobs") or []
         sample.append_response_tokens(
             args,
             tokens=[each[1] for each in sampled],
@@ -71,7 +75,8 @@ async def generate(args: Any, sample: Any, sampling_params: Dict[str, Any], eval
             break
         results = await call_tools(own, calls)
         new = [tool_message(call, result) for call, result in zip(calls, results)]
-        ids = appended(tokenizer, new, tools, setup, limit - len(sample.tokens))
+        room = limit - len(sample.tokens)
+        ids = appended(tokenizer, new, {**template, "tools": tools}, setup.get("maxToolTokens"), room)
         if ids is None:
             sample.status = type(sample).Status.TRUNCATED
             break
@@ -79,6 +84,17 @@ async def generate(args: Any, sample: Any, sampling_params: Dict[str, Any], eval
         sample.append_response_tokens(args, tokens=ids, trainable=False)
     own.update({"messages": messages, "response": parsed, "answerTokens": answered})
     return sample
+
+
+def start_over(sample: Any) -> None:
+    """One that was cut off (--partial-rollout) comes again with what it had, in the middle of nobody knows which turn."""
+    sample.response = ""
+    sample.response_length = 0
+    sample.loss_mask = None
+    sample.rollout_log_probs = None
+    for name in ("rollout_top_p_token_ids", "rollout_top_p_token_offsets", "rollout_routed_experts"):
+        if hasattr(sample, name):
+            setattr(sample, name, None)
 
 
 async def call_tools(own: Dict[str, Any], calls: List[Dict[str, Any]]) -> List[Any]:
@@ -102,18 +118,17 @@ def tool_message(call: Dict[str, Any], result: Any) -> Dict[str, Any]:
 
 
 def appended(
-    tokenizer: Any, new: List[Dict[str, Any]], tools: Any, setup: Dict[str, Any], room: float
+    tokenizer: Any, new: List[Dict[str, Any]], template: Dict[str, Any], limit: Optional[int], room: float
 ) -> Optional[List[int]]:
     """Tokens of the new messages and of the beginning of the next answer; None where they do not fit at all.
 
     A result that is longer than there is room for is cut, with a marker.
     """
-    limit = setup.get("maxToolTokens")
     for message in new:
         words = tokenizer(message["content"], add_special_tokens=False)["input_ids"]
         if limit is not None and len(words) > limit:
             message["content"] = tokenizer.decode(words[:limit]) + CUT_MARKER
-    ids = rendered(tokenizer, new, tools, setup)
+    ids = rendered(tokenizer, new, template)
     over = len(ids) - int(min(room, 1 << 40)) + 1
     if over > 0:
         longest = max(new, key=lambda message: len(message["content"]))
@@ -122,13 +137,13 @@ def appended(
         if kept < 0:
             return None
         longest["content"] = tokenizer.decode(words[:kept]) + CUT_MARKER
-        ids = rendered(tokenizer, new, tools, setup)
+        ids = rendered(tokenizer, new, template)
     return ids if len(ids) < room else None
 
 
-def rendered(tokenizer: Any, new: List[Dict[str, Any]], tools: Any, setup: Dict[str, Any]) -> List[int]:
+def rendered(tokenizer: Any, new: List[Dict[str, Any]], template: Dict[str, Any]) -> List[int]:
     """Only what comes after an answer: the template renders a whole conversation, whose beginning is cut off."""
-    kwargs = {**setup.get("chatTemplateKwargs", {}), "tools": tools, "tokenize": False}
+    kwargs = {**template, "tokenize": False}
     before = tokenizer.apply_chat_template(FILLER, add_generation_prompt=False, **kwargs)
     whole = tokenizer.apply_chat_template([*FILLER, *new], add_generation_prompt=True, **kwargs)
     if not whole.startswith(before.rstrip("\n")):

@@ -7,7 +7,11 @@ export const PYTHON_DIR = fileURLToPath(new URL("../../../../engine/python", imp
 const STUBS = fileURLToPath(new URL("../../../fixtures/engines/stubs", import.meta.url));
 
 /** Runs a program with the agent, its plug-ins and stub modules of the engines; what it prints, line by line. */
-export async function runPython(program: string, env: Record<string, string> = {}): Promise<string[]> {
+export async function runPython(
+  program: string,
+  env: Record<string, string> = {},
+  onEnd: (end: () => void) => void = onTestFinished,
+): Promise<string[]> {
   const child = spawn("python3", ["-c", program], {
     env: {
       PATH: process.env["PATH"],
@@ -17,7 +21,7 @@ export async function runPython(program: string, env: Record<string, string> = {
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  onTestFinished(() => void child.kill("SIGKILL"));
+  onEnd(() => void child.kill("SIGKILL"));
   let stdout = "";
   let stderr = "";
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
