@@ -23,39 +23,31 @@ OUT_OF_MEMORY = Cause(
     "The engine was killed for want of memory.",
     "Take hardware with more memory, or keep less of the optimizer in it.",
 )
+BROKEN_GPU = Cause("container_failed", "A GPU is broken.", "The next attempt gets another instance.")
+LOST_GPUS = Cause(
+    "container_failed", "The GPUs lost each other (NCCL).", "A node or a network between them failed."
+)
+FULL_DISK = Cause("disk_full", "The disk is full.", "Take a larger disk, or save less often.")
+GATED = Cause("hub_gated", "The hub does not give this model to us.", "Accept its terms, and grant the secret HF_TOKEN.")
+NO_MODEL = Cause("model_not_found", "The engine did not find the model.", "Check the model's name and revision.")
+USER_CODE = Cause("reward_failed", "User code of the run failed.", "`spotter test` runs it without an engine.")
+TAKEN_PORT = Cause("engine_failed", "A port of the engine is taken.", "Another engine runs on this host.")
 # In this order: the first that fits is the cause, the rest is what came of it.
 PATTERNS: List[Tuple[Pattern[str], Cause]] = [
-    (re.compile(r"CUDA out of memory|OutOfMemoryError: CUDA|CUBLAS_STATUS_ALLOC_FAILED"), OUT_OF_GPU_MEMORY),
-    (re.compile(r"larger than the maximum number of tokens that can be stored in KV cache"), OUT_OF_GPU_MEMORY),
-    (re.compile(r"ray\.exceptions\.OutOfMemoryError|OOM[- ]?kill|Out of memory: Killed|MemoryError\b"), OUT_OF_MEMORY),
-    (
-        re.compile(r"No space left on device|Errno 28\b"),
-        Cause("disk_full", "The disk is full.", "Take a larger disk, or save less often."),
-    ),
-    (
-        re.compile(r"\bXid\b|fallen off the bus|uncorrectable ECC|CUDA error: (device-side|unspecified launch failure)"),
-        Cause("engine_failed", "A GPU is broken.", "The next attempt gets another instance."),
-    ),
-    (
-        re.compile(r"NCCL (error|WARN)|ncclUnhandled|ncclSystemError|ncclRemoteError|Watchdog caught collective"),
-        Cause("engine_failed", "The GPUs lost each other (NCCL).", "A node or a network between them failed."),
-    ),
-    (
-        re.compile(r"GatedRepoError|gated repo|401 Client Error.*huggingface|Access to model .* is restricted"),
-        Cause("hub_gated", "The hub does not give this model to us.", "Accept its terms, and grant the secret HF_TOKEN."),
-    ),
-    (
-        re.compile(r"RepositoryNotFoundError|is not a local folder and is not a valid model identifier"),
-        Cause("model_not_found", "The engine did not find the model.", "Check the model's name and revision."),
-    ),
-    (
-        re.compile(r'File "[^"]*\b(rewards|tools)\.py"|SpotterUserCodeError'),
-        Cause("reward_failed", "User code of the run failed.", "`spotter test` runs it without an engine."),
-    ),
-    (
-        re.compile(r"Address already in use|EADDRINUSE"),
-        Cause("engine_failed", "A port of the engine is taken.", "Another engine runs on this host."),
-    ),
+    (re.compile(pattern), cause)
+    for pattern, cause in (
+        (r"CUDA out of memory|OutOfMemoryError: CUDA|CUBLAS_STATUS_ALLOC_FAILED", OUT_OF_GPU_MEMORY),
+        (r"larger than the maximum number of tokens that can be stored in KV cache", OUT_OF_GPU_MEMORY),
+        (r"ray\.exceptions\.OutOfMemoryError|OOM[- ]?kill|Out of memory: Killed|MemoryError\b", OUT_OF_MEMORY),
+        (r"No space left on device|Errno 28\b", FULL_DISK),
+        (r"\bXid\b|fallen off the bus|uncorrectable ECC|CUDA error: (device-side|unspecified launch)", BROKEN_GPU),
+        # Not its warnings, which come by on good days too.
+        (r"NCCL error|ncclUnhandled|ncclSystemError|ncclRemoteError|Watchdog caught collective", LOST_GPUS),
+        (r"GatedRepoError|gated repo|401 Client Error.*huggingface|Access to model .* is restricted", GATED),
+        (r"RepositoryNotFoundError|is not a local folder and is not a valid model identifier", NO_MODEL),
+        (r'File "[^"]*\b(rewards|tools)\.py"|SpotterUserCodeError', USER_CODE),
+        (r"Address already in use|EADDRINUSE", TAKEN_PORT),
+    )
 ]
 # Only before the first step: later on the same words come of something else.
 SETTINGS = re.compile(

@@ -4,8 +4,8 @@ import collections
 import os
 import signal
 import subprocess
+import sys
 import threading
-import time
 from pathlib import Path
 from typing import Callable, Deque, Dict, List, Optional
 
@@ -13,6 +13,19 @@ from .errors import JobError
 
 KILL_AFTER_S = 5.0
 KEPT_LINES = 200
+# Of a longer line the rest is passed over: an engine that prints its weights must not stop the log.
+MAX_LINE_BYTES = 65_536
+PASSED_OVER = " [the rest of the line is left out]"
+# What is kept of each of the last lines.
+MAX_KEPT_CHARACTERS = 2_000
+# Holds the other end of a pipe of the agent: when that one is gone, however it went, the engine's group goes too.
+GUARD = """
+import contextlib, os, sys
+if sys.stdin.buffer.read() == b"":
+    with contextlib.suppress(OSError):
+        os.killpg(int(sys.argv[1]), 9)
+"""
+DISARMED = b"-"
 
 
 class EngineProcess:
@@ -44,6 +57,11 @@ class EngineProcess:
                 hint="Is the image the one of this engine?",
                 where="native.argv",
             ) from error
+        self._guard = subprocess.Popen(
+            [sys.executable, "-S", "-E", "-c", GUARD, str(self._process.pid)],
+            stdin=subprocess.PIPE,
+            start_new_session=True,
+        )
         self._line = line
         self._tail: Deque[str] = collections.deque(maxlen=KEPT_LINES)
         self._reader = threading.Thread(target=self._read, name="engine-log", daemon=True)
@@ -68,15 +86,22 @@ class EngineProcess:
             return None
 
     def terminate(self) -> None:
-        """Asks the whole group to end."""
-        self._signal(signal.SIGTERM)
+        """Asks the engine to end. Its helpers are its own to end: without them it could not save any more."""
+        try:
+            self._process.terminate()
+        except ProcessLookupError:
+            pass
 
     def close(self, grace_s: float = 0.0) -> Optional[int]:
         """Ends what is left of the group: asked first where there is time, by force after it."""
         if grace_s > 0 and self.poll() is None:
             self.terminate()
             self.wait(grace_s)
-        self._signal(signal.SIGKILL)
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+        self._disarm()
         code = self.wait(KILL_AFTER_S)
         # What it wrote last is worth more than the rest; a grandchild may hold the pipe open for ever.
         self._reader.join(timeout=2.0)
@@ -86,43 +111,50 @@ class EngineProcess:
         """Waits until the last lines of an ended engine were read."""
         self._reader.join(timeout=timeout_s)
 
-    def _signal(self, number: int) -> None:
+    def _disarm(self) -> None:
+        """The group is gone: its number may soon be another's."""
+        stdin = self._guard.stdin
+        if stdin is None or stdin.closed:
+            return
         try:
-            os.killpg(self._process.pid, number)
-        except (ProcessLookupError, PermissionError):
+            stdin.write(DISARMED)
+            stdin.close()
+        except OSError:
             pass
+        self._guard.wait()
 
     def _read(self) -> None:
         stream = self._process.stdout
         if stream is None:
             return
         pending = b""
+        is_cut = False
         while True:
             chunk = stream.read1(65536)
             if not chunk:
                 break
             # Progress bars redraw their line with \r: each state of them is a line here.
-            *lines, pending = (pending + chunk).replace(b"\r", b"\n").split(b"\n")
+            *lines, rest = chunk.replace(b"\r", b"\n").split(b"\n")
             for raw in lines:
-                self._tell(raw)
-            if len(pending) > 65536:
+                if not is_cut:
+                    self._tell(pending + raw)
+                pending, is_cut = b"", False
+            if not is_cut:
+                pending += rest
+            if len(pending) > MAX_LINE_BYTES:
                 self._tell(pending)
-                pending = b""
+                pending, is_cut = b"", True
         if pending:
             self._tell(pending)
 
     def _tell(self, raw: bytes) -> None:
-        text = raw.decode("utf-8", "replace").rstrip()
-        if text:
-            self._tail.append(text)
+        text = raw[:MAX_LINE_BYTES].decode("utf-8", "replace").rstrip()
+        if not text:
+            return
+        if len(raw) > MAX_LINE_BYTES:
+            text += PASSED_OVER
+        self._tail.append(text[:MAX_KEPT_CHARACTERS])
+        try:
             self._line(text)
-
-
-def wait_until(reached: Callable[[], bool], timeout_s: float, every_s: float = 0.05) -> bool:
-    """Looks again and again; whether it came to be in time."""
-    until = time.monotonic() + timeout_s
-    while not reached():
-        if time.monotonic() >= until:
-            return False
-        time.sleep(every_s)
-    return True
+        except Exception as error:  # whatever a line does to its reader, the next one must be read: the engine waits
+            sys.stderr.write(f"a line of the engine was not understood: {type(error).__name__}: {error}\n")

@@ -40,8 +40,13 @@ class Log:
         with self._lock:
             return list(self._lines)
 
+    def hide(self, text: str) -> str:
+        """Without the values of secrets."""
+        return self._redact(text)
+
     def _write(self, level: str, message: str) -> None:
-        text = self._redact(message.replace("\x00", "")[:MAX_CHARACTERS])
+        # In this order: the half of a secret is no value that could be found.
+        text = self._redact(message.replace("\x00", ""))[:MAX_CHARACTERS]
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         with self._lock:
             self._lines.append(f"{level} {text}"[:KEPT_CHARACTERS])

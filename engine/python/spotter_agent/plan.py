@@ -19,7 +19,12 @@ def fill(text: str, places: Dict[str, str]) -> str:
         name = match.group(1)
         if name not in places:
             known = ", ".join(sorted(places))
-            raise JobError("internal", f"The plan asks for {name}; this agent knows {known}.", where="native")
+            raise JobError(
+                "invalid_input",
+                f"There is no place {{{{spotter.{name}}}}} here; those there are: {known}.",
+                hint="Settings of an engine may name these places and no others.",
+                where="native",
+            )
         return places[name]
 
     return PLACE.sub(place, text)

@@ -14,18 +14,18 @@ MAX_DELAY_S = 10.0
 
 
 class RetryLater(Exception):
-    """An attempt failed in a way that may pass. ``at_most``: how often that is worth another one."""
+    """An attempt failed in a way that may pass. ``for_s``: for how long that is worth another one."""
 
     def __init__(
         self,
         message: str,
         after_s: Optional[float] = None,
-        at_most: float = float("inf"),
+        for_s: float = float("inf"),
         cause: Optional[Exception] = None,
     ) -> None:
         super().__init__(message)
         self.after_s = after_s
-        self.at_most = at_most
+        self.for_s = for_s
         self.cause = cause
 
 
@@ -41,8 +41,8 @@ def with_retry(
     (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/). Other errors pass through.
 
     ``speed`` divides the delays. ``progress``: when it tells something new, an attempt got somewhere, and the time
-    to give up counts anew: a large file on a bad line may break off a hundred times. Raises :class:`Lost` when attempts have failed for ``give_up_after_s``, and
-    :class:`Stopped` when ``ended`` is set meanwhile.
+    to give up counts anew: a large file on a bad line may break off a hundred times. Raises :class:`Lost` when
+    attempts have failed for ``give_up_after_s``, and :class:`Stopped` when ``ended`` is set meanwhile.
     """
     started = time.monotonic()
     failures = 0
@@ -58,14 +58,15 @@ def with_retry(
                 started = time.monotonic()
                 failures = 0
             failures += 1
-            if failures >= error.at_most:
-                raise (error.cause or error)
             ceiling = min(MAX_DELAY_S, BASE_DELAY_S * 2 ** min(failures - 1, 20))
             wait_s = error.after_s
             if wait_s is None:
                 wait_s = max(BASE_DELAY_S / 2, ceiling * random.random())
             wait_s /= speed
-            if time.monotonic() - started + wait_s > give_up_after_s:
+            waited_s = time.monotonic() - started + wait_s
+            if waited_s > error.for_s and error.cause is not None:
+                raise error.cause
+            if waited_s > give_up_after_s:
                 raise Lost(
                     "daemon_unreachable",
                     f"{what} failed for {round(give_up_after_s)} s: {error}",

@@ -73,9 +73,9 @@ class ServeWork:
             self._still_up(engine)
             if time.monotonic() > until:
                 raise cause_of_end(None, engine.tail())
-            time.sleep(min(1.0, self._options.poll_s))
-        models = self._ask(f"{base}/v1/models")
-        name = models["data"][0]["id"]
+            # Whoever asks it to stop is heard at once, however long a model loads.
+            self._client.cancelled.wait(min(1.0, self._options.poll_s))
+        name = first_model(self._ask(f"{base}/v1/models"))
         self._told("warm-up")
         body = {"model": name, "prompt": "Hi", "max_tokens": 1, "temperature": 0}
         self._ask(f"{base}/v1/completions", body, WARM_UP_TIMEOUT_S)
@@ -135,6 +135,14 @@ class ServeWork:
             self._phase = phase
             self._client.set_progress(phase=phase)
             self._log.info(f"phase: {phase}")
+
+
+def first_model(listed: Any) -> str:
+    """The name that the engine serves under, out of its own list of models."""
+    try:
+        return str(listed["data"][0]["id"])
+    except (KeyError, IndexError, TypeError) as error:
+        raise JobError("engine_failed", f"The engine lists no model: {json.dumps(listed)[:300]}") from error
 
 
 def free_port(host: str) -> int:

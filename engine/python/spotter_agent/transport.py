@@ -16,8 +16,8 @@ T = TypeVar("T")
 Body = Union[bytes, BinaryIO]
 
 MAY_PASS = (408, 425, 429, 502, 503, 504)
-# A plain 500 is a fault of the other side that more attempts rarely cure.
-ATTEMPTS_ON_500 = 4
+# A plain 500 is a fault of the other side that more attempts rarely cure; but a training is worth a minute or two.
+MAX_500_S = 120.0
 NETWORK_ERRORS = (
     urllib.error.URLError,
     http.client.HTTPException,
@@ -134,7 +134,7 @@ def refusal(url: str, error: urllib.error.HTTPError) -> Exception:
     if error.code in MAY_PASS:
         return RetryLater(message, after_s=after_s, cause=coded)
     if error.code >= 500:
-        return RetryLater(message, after_s=after_s, at_most=ATTEMPTS_ON_500, cause=coded)
+        return RetryLater(message, after_s=after_s, for_s=MAX_500_S, cause=coded)
     return coded
 
 

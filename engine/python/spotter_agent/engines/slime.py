@@ -1,19 +1,21 @@
-"""slime (THUDM/slime 624b824a): its log lines and its checkpoints.
+"""slime (THUDM/slime 624b824a): its log lines, and what its words mean to the agent.
 
 Log lines are those of ``logger.info`` in slime/observability and slime/backends/megatron_utils/model.py:
 ``step N: {...}``, ``rollout N: {...}``, ``perf N: {...}``, ``eval N: {...}`` and ``Timer NAME start``.
 """
 
 import ast
-import json
 import math
 import re
-import zipfile
-from pathlib import Path
 from typing import Dict, List, NamedTuple, Optional
 
-METRICS = re.compile(r"\b(?P<kind>step|rollout|perf|eval) (?P<number>\d+): (?P<values>\{.*\})\s*$")
-TIMER = re.compile(r"\bTimer (?P<name>\w+) start\b")
+# Ray's name of the process, the logger's time and place: what a model wrote has none of them.
+HEAD = r"^\s*(?:\([^()]*\)\s*)?\[[^\[\]]*\] [\w.]+:\d+ - "
+METRICS = re.compile(HEAD + r"(?P<kind>step|rollout|perf|eval) (?P<number>\d{1,9}): (?P<values>\{.*\})\s*$")
+TIMER = re.compile(HEAD + r"Timer (?P<name>\w+) start\b")
+COLOURS = re.compile(r"\x1b\[[\d;]*m")
+# Its own lines are much shorter; a longer one is data.
+MAX_LINE_CHARACTERS = 16_384
 # A value that is no literal of Python, as numpy and torch print theirs.
 WRAPPED = re.compile(r"\b(?:np\.float\d+|np\.int\d+|tensor)\(([^()]*)\)")
 NOT_A_NUMBER = re.compile(r"(?<![\w'\"/])(-?)(nan|inf)(?![\w'\"/])")
@@ -28,35 +30,43 @@ PHASES = {
     "update_weights": "sync-weights",
     "save_model": "save-checkpoint",
 }
-TRACKER = "latest_checkpointed_iteration.txt"
+# Go on from a checkpoint that has no optimizer; write Hugging Face weights beside each checkpoint.
+WITHOUT_OPTIMIZER = "--no-load-optim"
+SAVES_WEIGHTS = "--save-hf"
 
 
 class Told(NamedTuple):
-    """What a line tells: numbers of a step (counted from 1), or the phase that begins."""
+    """What a line tells: numbers of a step (counted from 1), or the phase that begins.
+
+    Steps of the optimizer have numbers of their own, of which a rollout may have several: ``is_optimizer_step`` says
+    that ``metrics`` are of the rollout that is being learnt, which a line with ``is_rollout`` began.
+    """
 
     step: Optional[int] = None
     metrics: Optional[Dict[str, float]] = None
     phase: Optional[str] = None
-    is_step_done: bool = False
-    is_eval: bool = False
+    is_rollout: bool = False
+    is_optimizer_step: bool = False
 
 
 def read_line(line: str) -> Optional[Told]:
     """None for a line that tells nothing, however odd it is."""
-    match = METRICS.search(line)
+    if len(line) > MAX_LINE_CHARACTERS:
+        return None
+    line = COLOURS.sub("", line)
+    match = METRICS.match(line)
     if match:
         values = numbers(match.group("values"))
         if not values:
             return None
         kind = match.group("kind")
-        metrics = {own_name(name): value for name, value in values.items()}
         return Told(
             step=int(match.group("number")) + 1,
-            metrics=metrics,
-            is_step_done=kind == "step",
-            is_eval=kind == "eval",
+            metrics={own_name(name): value for name, value in values.items()},
+            is_rollout=kind == "rollout",
+            is_optimizer_step=kind == "step",
         )
-    timer = TIMER.search(line)
+    timer = TIMER.match(line)
     if timer and timer.group("name") in PHASES:
         return Told(phase=PHASES[timer.group("name")])
     return None
@@ -71,19 +81,24 @@ def numbers(text: str) -> Dict[str, float]:
         return {}
     if not isinstance(parsed, dict):
         return {}
-    return {
-        name: float(value)
-        for name, value in parsed.items()
-        if isinstance(name, str)
-        and isinstance(value, (int, float))
-        and not isinstance(value, bool)
-        and math.isfinite(value)
-    }
+    told = {name: number(value) for name, value in parsed.items() if isinstance(name, str)}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def number(value: object) -> Optional[float]:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        as_float = float(value)
+    except OverflowError:
+        return None
+    return as_float if math.isfinite(as_float) else None
 
 
 OWN_NAMES = {
-    "rollout/raw_reward": "reward_mean",
+    "rollout/raw_reward": "reward/mean",
     "rollout/rewards": "advantage_mean",
+    "rollout/opd_reverse_kl": "reverse_kl",
     "train/loss": "loss",
     "train/kl_loss": "kl",
     "train/ppo_kl": "kl_to_sampler",
@@ -97,97 +112,23 @@ OWN_NAMES = {
 }
 
 
+# The evalDataset of a run is called `eval`, and evaluations of all datasets are told below `eval/`.
+EVAL_NAMES = {"eval/eval": "eval/reward/mean", "eval/eval-no_verdict": "eval/missing_verdicts"}
+OF_EVAL_DATASET = re.compile(r"^eval/eval[-/]")
+
+
 def own_name(name: str) -> str:
     """The name that charts know a metric by; others keep theirs."""
     if name.startswith("train/lr-"):
         return "lr"
-    return OWN_NAMES.get(name, name)
+    return EVAL_NAMES.get(name) or OWN_NAMES.get(name) or OF_EVAL_DATASET.sub("eval/", name)
 
 
-class Parts(NamedTuple):
-    """What a checkpoint has beside Megatron's part. slime writes both when the tracker has moved on already."""
-
-    weights: bool = True
-    data: bool = True
+def has_reference(argv: List[str]) -> bool:
+    """Whether what was learnt is compared with what it began as, whose weights are then needed all along."""
+    return "--use-kl-loss" in argv or "--kl-coef" in argv
 
 
-def parts_of(argv: List[str]) -> Parts:
-    """By the options that slime is started with."""
-    return Parts(weights="--save-hf" in argv, data="--disable-rollout-global-dataset" not in argv)
-
-
-def make_folders(save: Path, argv: List[str]) -> None:
-    """Folders of all iterations to come, on a host of several: slime makes them on the one of its first rank alone."""
-    count = int(argv[argv.index("--num-rollout") + 1])
-    for iteration in range(count):
-        for folder in (f"iter_{iteration:07d}", f"hf/{iteration}"):
-            (save / folder).mkdir(parents=True, exist_ok=True)
-
-
-def complete_steps(save: Path, parts: Parts) -> List[int]:
-    """Steps whose checkpoint is whole: up to what the tracker says, and with everything that is written.
-
-    Iterations count from 0 and name the rollout that was finished; steps count from 1.
-    """
-    try:
-        latest = int((save / TRACKER).read_text().strip())
-    except (OSError, ValueError):
-        return []
-    found = []
-    for folder in save.glob("iter_*"):
-        number = folder.name[len("iter_") :]
-        if number.isdigit() and int(number) <= latest and is_whole(save, int(number), parts):
-            found.append(int(number) + 1)
-    return sorted(found)
-
-
-def is_whole(save: Path, iteration: int, parts: Parts) -> bool:
-    """Megatron writes `.metadata` last, but a killed node may leave shards that it names empty or missing."""
-    folder = save / f"iter_{iteration:07d}"
-    index = folder / ".metadata"
-    if not index.is_file() or index.stat().st_size == 0:
-        return False
-    shards = list(folder.glob("*.distcp"))
-    if len(shards) == 0 or any(shard.stat().st_size == 0 for shard in shards):
-        return False
-    # torch.save writes an archive, whose directory comes last.
-    has_data = zipfile.is_zipfile(data_state(save, iteration))
-    return (not parts.weights or has_weights(save / "hf" / str(iteration))) and (not parts.data or has_data)
-
-
-def has_weights(folder: Path) -> bool:
-    """Shards get their names when they are whole; the index that names them comes last."""
-    try:
-        index = json.loads((folder / "model.safetensors.index.json").read_text())
-        return all((folder / name).is_file() for name in set(index["weight_map"].values()))
-    except (OSError, ValueError, KeyError):
-        return False
-
-
-def data_state(save: Path, iteration: int) -> Path:
-    return save / "rollout" / f"global_dataset_state_dict_{iteration}.pt"
-
-
-def checkpoint_files(save: Path, step: int) -> Dict[str, Path]:
-    """The files of a checkpoint by the path they are stored under."""
-    iteration = step - 1
-    folder = save / f"iter_{iteration:07d}"
-    files = {f"trainer/{folder.name}/{path.relative_to(folder).as_posix()}": path for path in files_below(folder)}
-    state = data_state(save, iteration)
-    if state.is_file():
-        files[f"trainer/rollout/{state.name}"] = state
-    weights = save / "hf" / str(iteration)
-    files.update({f"model/{path.relative_to(weights).as_posix()}": path for path in files_below(weights)})
-    return files
-
-
-def restore(downloaded: Path, step: int) -> None:
-    """Makes a fetched ``trainer`` folder one that slime resumes from, at exactly this step.
-
-    slime follows the tracker of a folder, whatever iterations lie beside it.
-    """
-    (downloaded / TRACKER).write_text(str(step - 1))
-
-
-def files_below(folder: Path) -> List[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
+def keeps_dataset_state(argv: List[str]) -> bool:
+    """Whether slime writes down where its dataset stands; one of the user's own need not."""
+    return "--disable-rollout-global-dataset" not in argv

@@ -48,13 +48,15 @@ describe.runIf(hasPython)("what an engine's end means", () => {
       "container_out_of_memory",
       "want of memory",
     ],
-    [1, ["[rank3]: Watchdog caught collective operation timeout"], true, "engine_failed", "NCCL"],
+    [1, ["[rank3]: Watchdog caught collective operation timeout"], true, "container_failed", "NCCL"],
+    // A warning of NCCL comes by on good days too.
+    [1, ["NCCL WARN NET/Plugin: no plugin", "RuntimeError: odd"], true, "engine_failed", "RuntimeError: odd"],
     [1, ["OSError: [Errno 28] No space left on device"], true, "disk_full", "disk is full"],
     [
       1,
       ["NVRM: Xid (PCI:0000:65:00): 79, GPU has fallen off the bus."],
       true,
-      "engine_failed",
+      "container_failed",
       "GPU is broken",
     ],
     [1, ["huggingface_hub.errors.GatedRepoError: 401 Client Error."], false, "hub_gated", "hub"],
@@ -82,25 +84,43 @@ describe.runIf(hasPython)("what an engine's end means", () => {
 
 describe.runIf(hasPython)("what the lines of slime tell", () => {
   const lines: [string, unknown][] = [
-    [`${RAY}Timer train_wait start`, { phase: "generate", is_step_done: false, is_eval: false }],
+    [`${RAY}Timer train_wait start`, { phase: "generate", is_rollout: false, is_optimizer_step: false }],
     [`${RAY}Timer unknown_thing start`, null],
     [
       `${RAY}step 4: {'train/loss': np.float64(0.5), 'train/lr-pg_0': 1e-06, 'train/kl_loss': tensor(0.25)}`,
-      { step: 5, metrics: { loss: 0.5, lr: 1e-6, kl: 0.25 }, is_step_done: true, is_eval: false },
+      { step: 5, metrics: { loss: 0.5, lr: 1e-6, kl: 0.25 }, is_rollout: false, is_optimizer_step: true },
     ],
     [
       `${RAY}rollout 4: {'rollout/raw_reward': -0.5, 'rollout/nan_share': nan, 'rollout/top': inf, 'rollout/x': -inf}`,
-      { step: 5, metrics: { reward_mean: -0.5 }, is_step_done: false, is_eval: false },
+      { step: 5, metrics: { "reward/mean": -0.5 }, is_rollout: true, is_optimizer_step: false },
     ],
     [
       `${RAY}eval 9: {'eval/math': 0.75, 'eval/is_on': True, 'eval/name': 'x'}`,
-      { step: 10, metrics: { "eval/math": 0.75 }, is_step_done: false, is_eval: true },
+      { step: 10, metrics: { "eval/math": 0.75 }, is_rollout: false, is_optimizer_step: false },
     ],
+    [
+      `${RAY}eval 9: {'eval/eval': 0.5, 'eval/eval/response_len/mean': 7, 'eval/eval-no_verdict': 1}`,
+      {
+        step: 10,
+        metrics: { "eval/reward/mean": 0.5, "eval/response_len/mean": 7, "eval/missing_verdicts": 1 },
+        is_rollout: false,
+        is_optimizer_step: false,
+      },
+    ],
+    // Ray paints the names of its processes.
+    [
+      `\u001b[36m(RayTrainGroup pid=7)\u001b[0m [2026-11-30 12:00:00] model.py:1 - Timer actor_train start`,
+      { phase: "train", is_rollout: false, is_optimizer_step: false },
+    ],
+    // Numbers that are none, and text that only looks like the logger's.
+    [`${RAY}step 1: {'a': ${"9".repeat(400)}, 'b': 1e999}`, null],
+    ["step 4: {'train/loss': 1}", null],
+    [`${RAY}step 9999999999: {'train/loss': 1}`, null],
     // Whatever a model wrote is only a line of the log.
-    ["step 4: {'train/loss': __import__('os').system('true')}", null],
-    ["step 4: {'train/loss': 1", null],
-    ["step 99999999999999999999: {}", null],
-    [`I will take step 3: {${"[".repeat(3000)}}`, null],
+    [`${RAY}step 4: {'train/loss': __import__('os').system('true')}`, null],
+    [`${RAY}step 4: {'train/loss': 1`, null],
+    [`${RAY}step 4: {}`, null],
+    [`${RAY}step 3: {${"[".repeat(3000)}}`, null],
   ];
   const results = hasPython ? callAll(lines.map(([line]) => ["engines.slime.read_line", line])) : [];
   it.each(lines.map(([line, told], index) => [line.slice(0, 90), told, results[index]] as const))(
