@@ -88,6 +88,7 @@ export const ERROR_CODES = {
   blob_corrupt: "system", // a blob does not hash to its name
   numeric_failure: "system", // NaN or infinity in a gradient
   engine_failed: "system",
+  conversion_failed: "system", // weights could not be written in another format, several times over
   daemon_unreachable: "system",
   hub_unreachable: "system", // no answer from the hub, or only server errors
   aws_denied: "system", // the role, or its credentials, may not do this

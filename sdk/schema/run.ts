@@ -21,6 +21,7 @@ export type RunState = z.infer<typeof runState>;
 export const RUN_PHASES = [
   "download-model",
   "prepare-dataset",
+  "convert-model",
   "wait-for-teacher",
   "generate",
   "score",

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -31,6 +32,7 @@ function dockerWithEngines(dir: string): FakeDocker {
   writeFileSync(join(dir, "vllm-bin", "vllm"), `#!/bin/sh\nexec python3 ${fixture("vllm.py")} "$@"\n`);
   chmodSync(join(dir, "vllm-bin", "vllm"), 0o755);
   copyFileSync(fixture("slime.py"), join(dir, "train.py"));
+  cpSync(fixture("stubs/slime"), join(dir, "slime"), { recursive: true });
   writeFileSync(join(dir, "options.json"), JSON.stringify(Object.keys(SLIME_OPTIONS.options)));
   docker.addImage("gym/vllm:1", { path: join(dir, "vllm-bin") });
   const env = { SPOTTER_ENGINE_DIR: dir, STAND_IN_OPTIONS: join(dir, "options.json") };

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,6 +14,10 @@ if (!hasPython) process.stderr.write("skipped: there is no python3 on this machi
 async function standIn(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), "spotter-slime-dir-"));
   await copyFile(new URL("../fixtures/engines/slime.py", import.meta.url), join(dir, "train.py"));
+  await cp(new URL("../fixtures/engines/tools", import.meta.url), join(dir, "tools"), { recursive: true });
+  await cp(new URL("../fixtures/engines/stubs/slime", import.meta.url), join(dir, "slime"), {
+    recursive: true,
+  });
   await writeFile(join(dir, "options.json"), JSON.stringify(Object.keys(SLIME_OPTIONS.options)));
   await writeFile(
     join(dir, "rewards.ts"),
@@ -60,7 +64,13 @@ describe.skipIf(!hasPython)("the tutorial's own recipe, on a stand-in for slime"
     expect(await readFile(join(dir, "changed"), "utf8")).toBe("changed\n");
     await first.refresh();
     // The run's own reward, in its isolate, of answers of 10 and 11 letters.
-    expect(first.record.metrics).toMatchObject({ reward_mean: 10.5, loss: 0.25 });
+    expect(first.record.metrics).toMatchObject({ "reward/mean": 10.5, loss: 0.25 });
+
+    const sampled = await first.rollouts(10);
+    expect(sampled).toMatchObject([
+      { step: 10, tokenIds: [7, 8, 9, 1, 2], verdict: { total: 10 } },
+      { group: 0 },
+    ]);
 
     const checkpoint = result.checkpoints().at(-1);
     const more = await new TrainConfig({
@@ -77,6 +87,44 @@ describe.skipIf(!hasPython)("the tutorial's own recipe, on a stand-in for slime"
     // Thirty steps on the base, none twice: its state is a word of the row for each.
     const words = [..."Write a haiku about ".repeat(30)].length + 10 * "rainsnowfog".length + 30;
     expect(iteration?.size).toBe("weights of the base".length + 30 * " + ".length + words);
+  }, 30_000);
+
+  it("converts the model once, for both runs that ask for it, and each checkpoint beside them", async () => {
+    const dataset = Dataset.fromArray([{ q: "a" }], { inputColumn: "q" });
+    const logOf = async (): Promise<string> => {
+      const run = await new TrainConfig({
+        model: "Qwen/Qwen3.5-4B",
+        dataset,
+        rewards: join(dir, "rewards.ts"),
+        recipe: recipes.slime({ numRollout: 1, convertToMegatron: true, convertToHf: true }),
+      }).launch();
+      const [checkpoint] = (await run.result()).checkpoints();
+      const paths = checkpoint?.record.files.map(({ path }) => path) ?? [];
+      expect(paths).toContain("model/model-00000-of-00001.safetensors");
+      const shard = checkpoint?.record.files.find(({ path }) => path.endsWith(".distcp"));
+      expect(shard?.size).toBe("weights of the base converted + a".length);
+      let log = "";
+      for await (const { body } of run.events()) {
+        if (body.type === "phase") log += `phase ${body.phase}\n`;
+        if (body.type === "log") log += `${body.message}\n`;
+      }
+      return log;
+    };
+    const first = await logOf();
+    expect(first).toContain("phase convert-model");
+    expect(first).toContain("conversion to Megatron's format: done");
+    expect(first).toContain("conversion of checkpoint 1 to Hugging Face's format: done");
+    expect(await logOf()).toContain("the model was converted before");
+  }, 30_000);
+
+  it("does what a recipe of no engine says", async () => {
+    const dataset = Dataset.fromArray([{ q: "a", a: "b" }], { inputColumn: "q", outputColumn: "a" });
+    const sft = { model: "Qwen/Qwen3.5-4B", dataset, recipe: recipes.sft({ steps: 2, learningRate: 1e-6 }) };
+    const run = await new TrainConfig({ ...sft, engine: "slime", slime: { saveInterval: 1 } }).launch();
+    expect((await run.result()).checkpoints().map(({ step }) => step)).toEqual([1, 2]);
+    const rewards = join(dir, "rewards.ts");
+    const twice = new TrainConfig({ ...sft, rewards, recipe: recipes.slime({}), slime: { saveInterval: 1 } });
+    await expect(twice.launch()).rejects.toMatchObject({ code: "invalid_input", where: "slime" });
   }, 30_000);
 
   it("says at launch what slime would not take, and where there is no slime", async () => {

@@ -31,6 +31,8 @@ export interface FakeControlPlane extends AsyncDisposable {
   cancel: boolean;
   rollouts: Map<number, Rollout[]>;
   checkpoints: Map<number, StoredCheckpoint>;
+  /** Converted weights by key; complete ones have their files. */
+  conversions: Map<string, { announced: CheckpointFile[]; files: Map<string, Buffer>; complete: boolean }>;
   judge: (rows: RewardRow[]) => Verdict[] | Promise<Verdict[]>;
   chat: (body: Record<string, unknown>) => unknown;
   teach: (question: TeacherQuestion) => JobTeacherReply;
@@ -60,6 +62,7 @@ export async function startFakeControlPlane(workDir: string): Promise<FakeContro
     cancel: false,
     rollouts: new Map(),
     checkpoints: new Map(),
+    conversions: new Map(),
     judge: (rows) => rows.map(() => score(1)),
     chat: () => {
       throw new Error("no chat in this test");
@@ -109,6 +112,25 @@ export async function startFakeControlPlane(workDir: string): Promise<FakeContro
     ],
     [/^POST \/jobs\/job-1\/checkpoints$/, (body) => announce(plane, body as never)],
     [/^POST \/jobs\/job-1\/checkpoints\/(\d+)\/complete$/, (_body, step) => complete(plane, Number(step))],
+    [/^GET \/jobs\/job-1\/conversions\/(\w+)$/, (_body, key) => conversionOf(plane, key ?? "")],
+    [
+      /^POST \/jobs\/job-1\/conversions\/(\w+)$/,
+      (body, key = "") => {
+        const { files } = body as { files: CheckpointFile[] };
+        plane.conversions.set(key, { announced: files, files: new Map(), complete: false });
+        return {
+          uploads: files.map(({ path }) => ({ path, url: `${url}/uploads/conversion-${key}/${path}` })),
+        };
+      },
+    ],
+    [
+      /^POST \/jobs\/job-1\/conversions\/(\w+)\/complete$/,
+      (_body, key = "") => {
+        const stored = plane.conversions.get(key);
+        if (stored) checkAnnounced(stored.announced, stored.files);
+        return stored && Object.assign(stored, { complete: true });
+      },
+    ],
     [/^POST \/v1\/chat\/completions$/, (body) => plane.chat(body as Record<string, unknown>)],
     [/^GET \/blobs\/(\w+)$/, (_body, sha256) => blobs.get(sha256 ?? "")],
   ];
@@ -123,9 +145,11 @@ export async function startFakeControlPlane(workDir: string): Promise<FakeContro
     const bytes = Buffer.concat(chunks);
     if (request.headers.authorization !== `Bearer ${TOKEN}`)
       return answer(response, 401, refusal("unauthorized"));
-    const upload = /^\/uploads\/(\d+)\/(.+)$/.exec(path);
+    const upload = /^\/uploads\/(?:conversion-)?(\w+)\/(.+)$/.exec(path);
     if (method === "PUT" && upload) {
-      plane.checkpoints.get(Number(upload[1]))?.files.set(upload[2] ?? "", bytes);
+      const { checkpoints, conversions } = plane;
+      const target = checkpoints.get(Number(upload[1])) ?? conversions.get(upload[1] ?? "");
+      target?.files.set(upload[2] ?? "", bytes);
       return answer(response, 200, {});
     }
     for (const [pattern, handler] of routes) {
@@ -184,12 +208,7 @@ function announce(
 function complete(plane: FakeControlPlane, step: number): unknown {
   const stored = plane.checkpoints.get(step);
   if (!stored) return undefined;
-  for (const file of stored.announced) {
-    const bytes = stored.files.get(file.path);
-    const hash = bytes && createHash("sha256").update(bytes).digest("hex");
-    if (hash !== file.sha256 || bytes?.length !== file.size)
-      throw new Error(`${file.path} is not what was announced`);
-  }
+  checkAnnounced(stored.announced, stored.files);
   stored.complete = true;
   return {
     v: 1,
@@ -203,4 +222,19 @@ function complete(plane: FakeControlPlane, step: number): unknown {
     createdAtMs: 0,
     path: "/nowhere",
   };
+}
+
+function checkAnnounced(announced: readonly CheckpointFile[], files: ReadonlyMap<string, Buffer>): void {
+  for (const file of announced) {
+    const bytes = files.get(file.path);
+    const hash = bytes && createHash("sha256").update(bytes).digest("hex");
+    if (hash !== file.sha256 || bytes?.length !== file.size)
+      throw new Error(`${file.path} is not what was announced`);
+  }
+}
+
+function conversionOf(plane: FakeControlPlane, key: string): { files: JobFile[] } | undefined {
+  const found = plane.conversions.get(key);
+  if (found?.complete !== true) return undefined;
+  return { files: [...found.files].map(([path, bytes]) => plane.addFile(path, bytes)) };
 }

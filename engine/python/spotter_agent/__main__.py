@@ -27,9 +27,13 @@ def main(env: Dict[str, str]) -> int:
     if missing:
         sys.stderr.write(f"{', '.join(missing)} not set: containers are started by the control plane\n")
         return FAILED
-    options = read_options(env)
     work_dir = Path(env["SPOTTER_WORK_DIR"])
-    work_dir.mkdir(parents=True, exist_ok=True)
+    try:
+        options = read_options(env)
+        work_dir.mkdir(parents=True, exist_ok=True)
+    except (JobError, OSError) as error:
+        sys.stderr.write(f"{coded_of(error).message}\n")
+        return FAILED
     place = Place(env)
     if not place.is_main:
         return Child(env, place, options).run()
@@ -100,6 +104,8 @@ def stopped(client: JobClient) -> int:
 
 def failed(client: JobClient, log: Log, error: BaseException, knows_job: bool) -> int:
     coded = coded_of(error)
+    coded.message = log.hide(coded.message)
+    coded.hint = None if coded.hint is None else log.hide(coded.hint)
     log.error(f"{coded.code}: {coded.message}")
     if coded.code == "internal":
         log.error("".join(traceback.format_exception(type(error), error, error.__traceback__)))

@@ -28,6 +28,9 @@ class QuietClient(JobClient):
     def start_heartbeats(self) -> None:
         pass
 
+    def keep_conversion(self, key: str, files: Dict[str, Path]) -> None:
+        """The main node keeps its own, which is the same."""
+
 
 class Child:
     def __init__(self, env: Dict[str, str], place: Place, options: Options) -> None:

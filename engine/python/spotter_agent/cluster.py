@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Callable, Dict, List, Optional
 
 from .engine_process import EngineProcess
-from .engines import slime
+from .engines.slime_checkpoint import TRACKER, tracked
 from .errors import JobError
-from .node_files import NodeFiles, iteration_of, tracked
+from .node_files import NodeFiles, iteration_of
 from .nodes import Children, proof
 
 # What a child's files are asked for with: a proof of its own, so that no beat can be taken for it.
@@ -87,7 +87,7 @@ class Cluster:
                 if iteration_of(path) <= latest and not (there.is_file() and there.stat().st_size == size):
                     node.fetch(path, there)
         if latest > tracked(save):
-            (save / slime.TRACKER).write_text(str(latest))
+            (save / TRACKER).write_text(str(latest))
         return latest
 
     def close(self) -> None:

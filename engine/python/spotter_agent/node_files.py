@@ -13,13 +13,13 @@ import urllib.request
 from pathlib import Path
 from typing import Any, Dict, NamedTuple
 
-from .engines import slime
+from .engines.slime_checkpoint import files_below, tracked
 from .errors import JobError
 
 TIMEOUT_S = 60.0
 # `iter_0000004/…` of Megatron, `hf/4/…` of its weights but shards that have no name yet,
 # `rollout/global_dataset_state_dict_4.pt`.
-ITERATION = re.compile(r"^(?:iter_(\d{7})/|hf/(\d+)/(?!model-\d{5}\.safetensors$)|rollout/.*_(\d+)\.pt$)")
+ITERATION = re.compile(r"^(?:(?:critic/)?iter_(\d{7})/|hf/(\d+)/(?!model-\d{5}\.safetensors$)|rollout/.*_(\d+)\.pt$)")
 
 
 class Listing(NamedTuple):
@@ -35,18 +35,11 @@ def iteration_of(path: str) -> int:
     return -1 if match is None else int(next(group for group in match.groups() if group is not None))
 
 
-def tracked(save: Path) -> int:
-    try:
-        return int((save / slime.TRACKER).read_text())
-    except (OSError, ValueError):
-        return -1
-
-
 def listing_of(save: Path) -> Listing:
     # The tracker first: what it says is finished is there by then.
     latest = tracked(save)
-    paths = {path.relative_to(save).as_posix(): path.stat().st_size for path in slime.files_below(save)}
-    return Listing({path: size for path, size in paths.items() if iteration_of(path) >= 0}, latest)
+    sizes = {name: path.stat().st_size for name, path in files_below(save).items() if iteration_of(name) >= 0}
+    return Listing(sizes, latest)
 
 
 class FileServer:

@@ -33,12 +33,21 @@ def fetch_model_files(client: JobClient, work_dir: Path, options: Options) -> No
 def places_of(job: Dict, work_dir: Path, options: Options, token: str) -> Dict[str, str]:
     """What ``{{spotter.NAME}}`` means in a plan."""
     model = job["spec"]["model"] if "spec" in job else job["model"]
+    model_dir = folder_of(model) or str(work_dir / "model")
+    weights_dir = str(work_dir / "start") if starts_from_weights(job) else model_dir
+    critic_dir = work_dir / "save" / "critic"
+    is_converted = "toMegatron" in job.get("native", {}).get("conversions", {})
+    converted_dir = str(work_dir / "converted")
     node = Place()
     return {
         "workDir": str(work_dir),
-        "modelDir": folder_of(model) or str(work_dir / "model"),
+        "modelDir": model_dir,
         "saveDir": str(work_dir / "save"),
-        "startDir": str(work_dir / "start"),
+        # What a training begins with that has no checkpoint of its own: the model, or what it starts from.
+        "weightsDir": weights_dir,
+        "convertedDir": converted_dir,
+        # A critic begins with the weights too.
+        "criticLoadDir": str(critic_dir) if critic_dir.is_dir() else converted_dir if is_converted else weights_dir,
         "dataset": str(work_dir / "datasets" / "dataset.jsonl"),
         "evalDataset": str(work_dir / "datasets" / "evalDataset.jsonl"),
         "slimeDataset": str(work_dir / "datasets" / "dataset.slime.jsonl"),
@@ -56,6 +65,12 @@ def places_of(job: Dict, work_dir: Path, options: Options, token: str) -> Dict[s
         "engineDir": os.environ.get("SPOTTER_ENGINE_DIR", "/root/slime"),
         "python": os.environ.get("SPOTTER_ENGINE_PYTHON", "python3"),
     }
+
+
+def starts_from_weights(job: Dict) -> bool:
+    """Whether it takes the weights alone of a checkpoint of another run."""
+    start = (job.get("spec") or {}).get("startFrom") or {}
+    return job.get("start") is not None and start.get("mode") == "weights"
 
 
 def folder_of(model: Dict) -> str:

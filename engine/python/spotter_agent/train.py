@@ -3,21 +3,25 @@
 import threading
 import time
 from pathlib import Path
-from typing import Dict, List, Optional, Set
+from typing import Dict, List, Optional
 
 from . import slime_data
 from .classify import cause_of_end
 from .client import JobClient
 from .cluster import Cluster
+from .conversion import Conversion
+from .convert_model import convert_model
 from .engine_process import EngineProcess
-from .engines import slime
-from .errors import JobError, Stopped
+from .engines import slime, slime_checkpoint
+from .errors import JobError, Lost, Stale, Stopped
 from .log import Log
 from .nodes import Place
 from .options import Options
 from .overlay import run_overlay
 from .places import fetch_model_files, places_of
 from .plan import engine_environment, fill, write_files
+from .saver import Saver
+from .start import Start, fetch_start
 
 # Phases that come by several times a second: at most one leaves in this time.
 QUIET_S = 0.4
@@ -33,14 +37,18 @@ class TrainWork:
         self._options = options
         self._native = client.job["native"]
         self._engine: Optional[EngineProcess] = None
+        # Started before the engine, such as Ray: they end with the job and not before.
+        self._helpers: List[EngineProcess] = []
         self._metrics: Dict[int, Dict[str, float]] = {}
-        self._uploaded: Set[int] = set()
         self._lock = threading.Lock()
         self._phase = ""
         self._phase_at = 0.0
         self._node_lost: Optional[JobError] = None
         self._cluster: Optional[Cluster] = None
         self._inherited_steps = int(self._native.get("startedSteps", 0))
+        # The rollout whose samples are being learnt, as slime counts them from 1; 0 before the first.
+        self._learning = 0
+        self._start = Start()
 
     def node_lost(self, error: JobError) -> None:
         """Another host of this job is gone: the engine cannot go on, and would wait for it."""
@@ -48,45 +56,44 @@ class TrainWork:
 
     def ready(self) -> Dict[str, str]:
         """Everything that a host needs before its part of the engine starts; the environment of that."""
-        self.prepare()
+        self._prepare()
         env = engine_environment(self._native.get("env", {}), self._places)
         overlay = self._native.get("overlay", [])
         run_overlay(overlay, env, self._work_dir, self._log.info, self._options.overlay_marks_dir)
+        self._convert_model(self._places, env)
         return env
 
     def run(self, cluster: Optional[Cluster] = None) -> str:
-        env = self.ready()
-        places = self._places
-        if cluster is not None:
-            self._cluster = cluster
-            cluster.start(env, self._is_over, self._options.poll_s)
-            env = {**env, **cluster.environment()}
-        if self._node_lost is not None:
-            raise self._node_lost
-        if self._client.ended.is_set():
-            raise self._client.end or Stopped()
-        if self._client.cancelled.is_set():
-            return "cancelled"
-        for command in self._native.get("before", []):
-            self._run_to_end([fill(word, places) for word in command], env)
-        argv = [fill(word, places) for word in self._native["argv"]]
-        self._log.info("engine: " + " ".join(argv))
-        self._engine = EngineProcess(argv, env, self._work_dir, self._line)
         try:
-            return self._watch(self._engine)
+            env = self.ready()
+            if cluster is not None:
+                self._cluster = cluster
+                cluster.start(env, self._is_over, self._options.poll_s)
+                env = {**env, **cluster.environment()}
+            if self._node_lost is not None:
+                raise self._node_lost
+            if self._client.ended.is_set():
+                raise self._client.end or Stopped()
+            if self._client.cancelled.is_set():
+                return "cancelled"
+            for command in self._native.get("before", []):
+                self._run_to_end([fill(word, self._places) for word in command], env)
+            argv = [fill(word, self._places) for word in self._native["argv"]]
+            if not self._start.has_optimizer and slime.WITHOUT_OPTIMIZER not in argv:
+                argv.append(slime.WITHOUT_OPTIMIZER)
+            self._log.info("engine: " + " ".join(argv))
+            return self._train(argv, env)
         finally:
-            self._engine.close()
+            for helper in self._helpers:
+                helper.close()
 
-    def prepare(self) -> None:
+    def _prepare(self) -> None:
         """Fetches what the job names and writes the engine's own files."""
         job = self._client.job
         self._phase_changed("download-model")
         fetch_model_files(self._client, self._work_dir, self._options)
-        start = job.get("resume") or job.get("start")
-        save = self._work_dir / "save"
-        save.mkdir(parents=True, exist_ok=True)
-        if start is not None:
-            self._restore(start, save)
+        self._save.mkdir(parents=True, exist_ok=True)
+        self._start = fetch_start(self._client, self._log, self._work_dir, self._inherited_steps)
         self._phase_changed("prepare-dataset")
         for name in ("dataset", "evalDataset"):
             if name in job:
@@ -96,7 +103,16 @@ class TrainWork:
         self._places = places_of(job, self._work_dir, self._options, self._client.token)
         write_files(self._native.get("files", []), self._places, self._work_dir)
         if Place().count > 1:
-            slime.make_folders(save, self._native["argv"])
+            slime_checkpoint.make_folders(self._save, self._native["argv"])
+
+    @property
+    def _steps(self) -> int:
+        """Steps of this run alone."""
+        return int(self._client.job["spec"]["trainer"]["steps"])
+
+    @property
+    def _save(self) -> Path:
+        return self._work_dir / "save"
 
     def _prepare_slime(self, job: Dict) -> None:
         tools = job.get("tools") or []
@@ -111,97 +127,102 @@ class TrainWork:
             slime_data.unpack_python(bundle, self._work_dir / "python")
         slime_data.write_setup(job, self._work_dir)
 
-    def _restore(self, start: Dict, save: Path) -> None:
-        for file in start["files"]:
-            kind, _, rest = file["path"].partition("/")
-            if kind == "trainer":
-                self._client.download(file, save / rest)
-            elif kind == "model":
-                self._client.download(file, self._work_dir / "start" / rest)
-        is_resume = self._client.job.get("resume") is not None
-        made = self._inherited_steps + (start["step"] if is_resume else 0)
-        if made > 0 and (save / f"iter_{made - 1:07d}").is_dir():
-            slime.restore(save, made)
-        elif made > 0:
-            words = f"Checkpoint {start['id']} has no state of step {made} of this engine."
-            raise JobError("checkpoint_mismatch", words, hint='Start from its weights: mode "weights".')
-        if is_resume:
-            self._uploaded.update(range(start["step"] + 1))
+    def _convert_model(self, places: Dict[str, str], env: Dict[str, str]) -> None:
+        argv = self._native.get("conversions", {}).get("toMegatron")
+        if argv is None or (self._start.made_steps > 0 and not slime.has_reference(self._native["argv"])):
+            return
+        self._phase_changed("convert-model")
+        pause_s = self._options.conversion_pause_s
+        convert_model(self._client, self._log, argv, places, env, self._is_over, pause_s)
 
-    def _watch(self, engine: EngineProcess) -> str:
+    def _to_hf(self, step: int, env: Dict[str, str]) -> Conversion:
+        argv = self._native["conversions"]["toHf"]
+        iteration = slime_checkpoint.iteration_folder(self._save, step)
+
+        def words(folder: Path) -> List[str]:
+            places = {**self._places, "iterationDir": str(iteration), "hfDir": str(folder)}
+            return [fill(word, places) for word in argv]
+
+        target = slime_checkpoint.weights_folder(self._save, step)
+        what = f"conversion of checkpoint {step - self._inherited_steps} to Hugging Face's format"
+        is_whole, is_stopped = slime_checkpoint.has_weights, self._client.ended.is_set
+        pause_s = self._options.conversion_pause_s
+        return Conversion(what, words, target, is_whole, env, self._log, is_stopped, pause_s)
+
+    def _train(self, argv: List[str], env: Dict[str, str]) -> str:
+        can_convert = "toHf" in self._native.get("conversions", {})
+        saver = Saver(
+            self._client,
+            self._log,
+            self._save,
+            self._inherited_steps,
+            max(0, self._start.made_steps - self._inherited_steps),
+            self._steps,
+            self._metrics_of,
+            (lambda step: self._to_hf(step, env)) if can_convert else None,
+            converts=slime.SAVES_WEIGHTS not in argv,
+            has_state=slime.keeps_dataset_state(argv),
+            gather=None if self._cluster is None else self._cluster.gather,
+            every_s=self._options.poll_s,
+        )
+        self._engine = EngineProcess(argv, env, self._work_dir, self._line)
+        saver.start()
+        try:
+            return self._watch(self._engine, saver)
+        finally:
+            self._engine.close()
+
+    def _watch(self, engine: EngineProcess, saver: Saver) -> str:
         stopping_since: Optional[float] = None
         while True:
             code = engine.wait(self._options.poll_s)
             if self._client.ended.is_set():
                 raise self._client.end or Stopped()
-            self._save_new()
             if code is not None:
-                return self._ended(engine, code, stopping_since is not None)
+                return self._ended(engine, saver, code, stopping_since is not None)
             if self._node_lost is not None:
+                engine.close()
+                self._store_rest(saver)
                 raise self._node_lost
             if self._cluster is not None:
                 self._cluster.check()
+            if saver.error is not None:
+                raise saver.error
             if self._client.cancelled.is_set() and stopping_since is None:
                 self._log.info("asked to stop: the engine has a moment to save")
                 stopping_since = time.monotonic()
                 engine.terminate()
             if stopping_since is not None and time.monotonic() - stopping_since > self._options.grace_s:
                 engine.close()
-                self._save_new()
+                saver.finish()
                 return "cancelled"
 
-    def _ended(self, engine: EngineProcess, code: int, is_stopping: bool) -> str:
-        engine.drain()
-        self._save_new(is_last=True)
+    def _ended(self, engine: EngineProcess, saver: Saver, code: int, is_stopping: bool) -> str:
+        # What it left behind, if anything, must not write any more while its checkpoints are read.
+        engine.close()
+        self._phase_changed("save-checkpoint")
+        if code != 0 and not is_stopping:
+            self._store_rest(saver)
+            raise cause_of_end(code, engine.tail(), has_worked=bool(self._metrics))
+        saver.finish()
         if is_stopping:
             return "cancelled"
-        if code != 0:
-            raise cause_of_end(code, engine.tail(), has_worked=bool(self._metrics))
-        wanted = self._client.job["spec"]["trainer"]["steps"]
-        if self._uploaded and max(self._uploaded) >= wanted:
+        if saver.newest >= self._steps:
             return "succeeded"
         raise JobError(
             "engine_failed",
-            f"The engine ended without an error after step {max(self._uploaded, default=0)} of {wanted}.",
+            f"The engine ended without an error after step {saver.newest} of {self._steps}.",
             hint="Its last lines are in the log.",
         )
 
-    def _is_over(self) -> bool:
-        """Nothing is to be waited for any more."""
-        return self._node_lost is not None or self._client.cancelled.is_set() or self._client.ended.is_set()
-
-    def _whole_steps(self, save: Path, is_last: bool) -> List[int]:
-        """Steps whose checkpoint is here and whole; with several hosts it is brought here first."""
-        parts = slime.parts_of(self._native["argv"])
-        if self._cluster is None:
-            return slime.complete_steps(save, parts)
+    def _store_rest(self, saver: Saver) -> None:
+        """After a failure, which is what is told, whatever else goes wrong."""
         try:
-            gathered = self._cluster.gather(save)
+            saver.finish()
+        except (Lost, Stale):
+            raise
         except JobError as error:
-            if is_last:
-                raise
-            # A host that is gone tells by its connection; any other is asked again.
-            self._log.warn(error.message)
-            return []
-        return [step for step in slime.complete_steps(save, parts) if step - 1 <= gathered]
-
-    def _save_new(self, is_last: bool = False) -> None:
-        """Uploads every checkpoint that is whole by now, oldest first."""
-        save = self._work_dir / "save"
-        for step in self._whole_steps(save, is_last):
-            own = step - self._inherited_steps
-            if own in self._uploaded or own < 1:
-                continue
-            before = self._phase
-            self._phase_changed("save-checkpoint")
-            files = slime.checkpoint_files(save, step)
-            with self._lock:
-                metrics = dict(self._metrics.get(own, {}))
-            self._client.upload_checkpoint(own, "full", files, metrics)
-            self._uploaded.add(own)
-            self._log.info(f"checkpoint {own} is stored")
-            if before:
-                self._phase_changed(before)
+            self._log.warn(f"the last checkpoint could not be stored: {error.message}")
 
     def _line(self, line: str) -> None:
         self._log.info(line)
@@ -210,17 +231,26 @@ class TrainWork:
             return
         if told.phase is not None:
             self._phase_changed(told.phase)
-        if told.metrics is not None and told.step is not None:
-            self._numbers(told.step - self._inherited_steps, told)
+        if told.metrics is None or told.step is None:
+            return
+        if told.is_rollout:
+            self._learning = told.step
+        step = self._learning if told.is_optimizer_step and self._learning > 0 else told.step
+        self._numbers(step - self._inherited_steps, told.metrics, is_done=told.is_optimizer_step)
 
-    def _numbers(self, step: int, told: slime.Told) -> None:
-        assert told.metrics is not None
-        metrics = {f"eval/{name}" if told.is_eval else name: value for name, value in told.metrics.items()}
+    def _numbers(self, step: int, metrics: Dict[str, float], is_done: bool) -> None:
+        # A step that the run has not is none of its own.
+        if not 0 <= step <= self._steps:
+            return
         with self._lock:
             self._metrics.setdefault(step, {}).update(metrics)
-        if told.is_step_done:
+        if is_done:
             self._client.set_progress(step=step)
-        self._client.run_event({"type": "metrics", "step": max(0, step), "metrics": metrics})
+        self._client.run_event({"type": "metrics", "step": step, "metrics": metrics})
+
+    def _metrics_of(self, step: int) -> Dict[str, float]:
+        with self._lock:
+            return dict(self._metrics.get(step, {}))
 
     def _phase_changed(self, phase: str) -> None:
         now = time.monotonic()
@@ -232,18 +262,22 @@ class TrainWork:
             self._phase_at = now
         self._client.run_event({"type": "phase", "phase": phase})
 
+    def _is_over(self) -> bool:
+        """Nothing is to be waited for any more."""
+        return self._node_lost is not None or self._client.cancelled.is_set() or self._client.ended.is_set()
+
     def _run_to_end(self, argv: List[str], env: Dict[str, str]) -> None:
-        """A step before the training, such as a conversion of weights."""
+        """A step before the training. What it leaves running stays until the job ends."""
         self._log.info("before: " + " ".join(argv))
         process = EngineProcess(argv, env, self._work_dir, self._log.info)
-        try:
-            while (code := process.wait(self._options.poll_s)) is None:
-                if self._client.ended.is_set():
-                    raise self._client.end or Stopped()
-                if self._client.cancelled.is_set():
-                    raise Stopped()
+        self._helpers.append(process)
+        code = process.wait(0.0)
+        while code is None:
+            if self._client.ended.is_set():
+                raise self._client.end or Stopped()
+            if self._client.cancelled.is_set():
+                raise Stopped()
+            code = process.wait(self._options.poll_s)
+        if code != 0:
             process.drain()
-            if code != 0:
-                raise cause_of_end(code, process.tail())
-        finally:
-            process.close()
+            raise cause_of_end(code, process.tail())

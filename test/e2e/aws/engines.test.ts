@@ -63,7 +63,7 @@ describe.skipIf(!hasPython)("GPU engines on AWS, by their stand-ins", () => {
     expect(await readFile(join(stack.folder, "changed"), "utf8")).toBe("changed\n");
     await first.refresh();
     // The run's own reward, in its isolate, of answers of 10 and 11 letters.
-    expect(first.record.metrics).toMatchObject({ reward_mean: 10.5, loss: 0.25 });
+    expect(first.record.metrics).toMatchObject({ "reward/mean": 10.5, loss: 0.25 });
     expect(stack.aws.containers.all.map(({ run }) => run.gpus)).toEqual([8]);
 
     const more = await new TrainConfig({

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -20,11 +20,13 @@ export interface ImageFolder {
   options: Record<string, unknown>;
 }
 
-/** Makes it below `folder`: slime's train.py, the commands `vllm` and `ray`, and `setpriv`. */
+/** Makes it below `folder`: slime's train.py with what it imports, its converters, the commands `vllm` and `ray`, and `setpriv`. */
 export async function imageFolder(folder: string): Promise<ImageFolder> {
   const [bin, slimeDir] = [join(folder, "bin"), join(folder, "slime")];
   for (const each of [bin, slimeDir]) mkdirSync(each);
   copyFileSync(join(ENGINES, "slime.py"), join(slimeDir, "train.py"));
+  cpSync(join(ENGINES, "stubs", "slime"), join(slimeDir, "slime"), { recursive: true });
+  cpSync(join(ENGINES, "tools"), join(slimeDir, "tools"), { recursive: true });
   for (const [engine, { options }] of Object.entries({ slime: SLIME_OPTIONS, vllm: VLLM_OPTIONS }))
     writeFileSync(join(slimeDir, `${engine}.json`), JSON.stringify(Object.keys(options)));
   const command = (name: string, script: string) =>

@@ -19,6 +19,10 @@ export interface Behaviour {
   secondsToSave?: number;
   secondsToLoad?: number;
   dieAfter?: number;
+  conversionDies?: number;
+  conversionFails?: string;
+  secondsToConvert?: number;
+  megabytes?: number;
 }
 
 export interface AgentRun {
@@ -42,9 +46,11 @@ export interface AgentOptions {
   before?: (plane: FakeControlPlane) => void;
 }
 
+export type OnEnd = (end: () => Promise<void>) => void;
+
 /** The agent as a container runs it, over a control plane that can be made to misbehave. */
 export async function startAgent(
-  onEnd: (end: () => Promise<void>) => void,
+  onEnd: OnEnd,
   make: (plane: FakeControlPlane) => Record<string, unknown>,
   { behaviour = {}, job = {}, native = {}, env = {}, options = {}, before }: AgentOptions = {},
 ): Promise<AgentRun> {
@@ -52,7 +58,8 @@ export async function startAgent(
   const plane = await startFakeControlPlane(workDir);
   const base = { protocol: 1, id: "job-1", attempt: 1, heartbeatEveryMs: 200, threads: 1 };
   const made = make(plane);
-  const plan = { ...(made["native"] as object), ...native };
+  const planned = made["native"] as { env?: object };
+  const plan = { ...planned, ...native, env: { ...planned.env, ...(native["env"] as object | undefined) } };
   plane.job = { ...base, ...made, ...job, native: plan } as unknown as JobSpec;
   before?.(plane);
   // A host of its own, as far as image overlays go.
@@ -101,15 +108,17 @@ export function slimeJob(plane: FakeControlPlane, steps = 4): Record<string, unk
     kind: "train",
     runId: "run-1",
     spec,
-    modelFiles: [plane.addFile("config.json", "{}"), plane.addFile("model.safetensors", "base weights")],
+    modelFiles: [
+      plane.addFile("config.json", "{}"),
+      plane.addFile("model.safetensors", "weights of the base"),
+    ],
     dataset: plane.addFile("train.jsonl", rows),
     native: {
       engine: "slime",
       files: [{ path: "config/custom.yaml", content: "dataset: {{spotter.dataset}}\n" }],
-      env: { TOLD_MODEL: "{{spotter.modelDir}}" },
+      env: { TOLD_MODEL: "{{spotter.modelDir}}", PYTHONPATH: `${PYTHON_DIR}:${join(ENGINES, "stubs")}` },
       argv: [
-        "python3",
-        join(ENGINES, "slime.py"),
+        ...["python3", "-m", "spotter_slime.launch", join(ENGINES, "slime.py")],
         ...[
           "--num-rollout",
           String(steps),
@@ -118,7 +127,14 @@ export function slimeJob(plane: FakeControlPlane, steps = 4): Record<string, unk
           "--prompt-data",
           "{{spotter.slimeDataset}}",
         ],
-        ...["--save", "{{spotter.saveDir}}", "--load", "{{spotter.saveDir}}"],
+        ...[
+          "--save",
+          "{{spotter.saveDir}}",
+          "--load",
+          "{{spotter.saveDir}}",
+          "--ref-load",
+          "{{spotter.weightsDir}}",
+        ],
         ...["--save-hf", "{{spotter.saveDir}}/hf/{rollout_id}"],
       ],
     },

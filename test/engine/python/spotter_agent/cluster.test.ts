@@ -45,7 +45,7 @@ async function pair(behaviour: Behaviour = {}, ray = `exec python3 ${RAY} "$@"`)
     },
     { behaviour, env: { ...env, AWS_BATCH_JOB_NODE_INDEX: "0" }, options, native },
   );
-  const settings = { poll_s: 0.05, grace_s: 0.3, speed: 50, overlay_marks_dir: join(workDir, "marks") };
+  const settings = { poll_s: 0.05, grace_s: 3, speed: 50, overlay_marks_dir: join(workDir, "marks") };
   const child = spawn("python3", ["-m", "spotter_agent"], {
     env: {
       ...env,
