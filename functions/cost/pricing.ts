@@ -1,6 +1,7 @@
 import type { Price } from "../../sdk/schema/cost.ts";
 import { hardware as hardwareSchema, type Hardware } from "../../sdk/schema/hardware.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
+import type { ForeignEngine } from "../ports/containers.ts";
 import {
   CPU_SHAPE,
   hourlyUsd,
@@ -68,15 +69,25 @@ export function pricingOf({ config }: { config: { pricing?: Pricing } }): Pricin
   return config.pricing ?? OWN_MACHINE;
 }
 
+interface Placed {
+  hardware?: Hardware | undefined;
+  engine: "onnx" | ForeignEngine;
+}
+
 /** Said once, where hardware was asked for that is not chosen here. */
-export function ignoredHardware(pricing: Pricing, hardware: Hardware | undefined): string[] {
+export function ignoredHardware(pricing: Pricing, { hardware, engine }: Placed): string[] {
   if (pricing.choosesHardware || hardware === undefined) return [];
+  // Their parallelism follows from it, wherever they run.
+  if (engine !== "onnx")
+    return [
+      `${engine} is started for ${hardware.count === 1 ? "1 GPU" : `${hardware.count} GPUs`}, of whichever kind this machine has.`,
+    ];
   return [`Hardware (${hardwareText(hardware)}) is ignored: this machine runs on what it has.`];
 }
 
 /** What one should know about the hardware that a run asks for. */
 export function hardwareNotes(pricing: Pricing, { hardware, engine }: Pick<RunSpec, "hardware" | "engine">) {
-  const ignored = ignoredHardware(pricing, hardware);
+  const ignored = ignoredHardware(pricing, { hardware, engine });
   if (ignored.length > 0 || hardware?.gpu === undefined || engine !== "onnx") return ignored;
   return [
     `The engine ${engine} uses processors only: ${hardwareText(hardware)} would stand idle and be paid for.`,

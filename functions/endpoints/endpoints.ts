@@ -148,9 +148,9 @@ function create(control: Control, name: string, launch: Launch): EndpointDocumen
 /** What it runs on and for how long: said anew by each launch. */
 function terms(
   control: Control,
-  { hardware, maxLifetimeMs }: Launch,
+  { hardware, engine, maxLifetimeMs }: Launch,
 ): Pick<Endpoint, "hardware" | "expiresAtMs" | "notes"> {
-  const notes = ignoredHardware(pricingOf(control), hardware);
+  const notes = ignoredHardware(pricingOf(control), { hardware, engine });
   return {
     ...(hardware && { hardware }),
     ...(maxLifetimeMs !== undefined && { expiresAtMs: control.clock.now() + maxLifetimeMs }),
