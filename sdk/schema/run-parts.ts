@@ -47,10 +47,15 @@ export const runLimits = z.strictObject({
   stallMs: z.optional(positiveInt),
 });
 
-/** Shell commands that change the engine's image before it starts. The embedded engine has none. */
-export const imageOverlay = z.optional(
-  z.array(z.string().check(z.minLength(1), z.maxLength(8_000))).check(z.maxLength(50)),
+/** No program can be given any other: arguments end at a NUL, and half a character is no text. */
+const shellCommand = z.string().check(
+  z.minLength(1),
+  z.maxLength(8_000),
+  z.refine((text) => text.isWellFormed() && !text.includes("\0"), "is no text that a shell can be given"),
 );
+
+/** Shell commands that change the engine's image before it starts. The embedded engine has none. */
+export const imageOverlay = z.optional(z.array(shellCommand).check(z.maxLength(50)));
 
 /** Where to tell what becomes of a run; see docs/webhooks.md. */
 export const webhook = z.strictObject({

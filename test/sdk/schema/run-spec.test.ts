@@ -85,6 +85,13 @@ describe("runSpec", () => {
     expect(findingsOf(changes)).toEqual([finding]);
   });
 
+  it.each(["echo \0", "echo \ud800", ""])("takes no command %j, which no shell can be given", (command) => {
+    expect(findingsOf({ imageOverlay: ["echo '\n' \u{1f438}"] })).toEqual([]);
+    expect(findingsOf({ imageOverlay: ["true", command] })).toEqual([
+      expect.stringContaining("imageOverlay.1: "),
+    ]);
+  });
+
   it("can be renamed by the same rule, and an empty name removes it", () => {
     expect(updateRun.safeParse({ name: "", tags: ["a"] }).success).toBe(true);
     expect(updateRun.safeParse({ name: "new name" }).success).toBe(true);
