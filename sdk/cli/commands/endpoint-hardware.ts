@@ -36,16 +36,38 @@ export function withHardwareOptions(command: Command): Command {
     .addOption(new Option("--max-lifetime <time>", "stop it after, such as 12h").argParser(durationMs));
 }
 
+/** Documents for an engine are a few levels deep. */
+const MAX_DEPTH = 20;
+
 /** `name=value`; a value that is JSON is what it says, anything else is a text. */
 function setting(word: string, before: Record<string, unknown> = {}): Record<string, unknown> {
   const at = word.indexOf("=");
   if (at < 1) throw new InvalidArgumentError("Write it as name=value.");
   const [name, text] = [word.slice(0, at), word.slice(at + 1)];
+  const settings = { ...before, [name]: valueOf(text) };
+  const fault = faultIn(settings);
+  if (fault !== undefined) throw new InvalidArgumentError(fault);
+  return settings;
+}
+
+function valueOf(text: string): unknown {
   try {
-    return { ...before, [name]: JSON.parse(text) as unknown };
+    return JSON.parse(text);
   } catch {
-    return { ...before, [name]: text };
+    return text;
   }
+}
+
+/** What would be lost on the way: whoever copies an object drops such a key without a word. */
+function faultIn(value: unknown, depth = 0): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (depth > MAX_DEPTH) return "It is nested too deeply.";
+  if (Object.hasOwn(value, "__proto__")) return "__proto__ is no name of a setting.";
+  for (const item of Object.values(value)) {
+    const fault = faultIn(item, depth + 1);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
 }
 
 /** Undefined if none is given. */

@@ -24,6 +24,19 @@ describe("spotter endpoint", () => {
     expect(JSON.parse(json.out)).toEqual(endpointRecord({ state: "creating" }));
   });
 
+  it.each([
+    ["Write it as name=value", "maxModelLen"],
+    ["__proto__ is no name", "__proto__=1"],
+    ["__proto__ is no name", 'flags={"a":{"__proto__":1}}'],
+    ["nested too deeply", `flags=${"[".repeat(50_000)}${"]".repeat(50_000)}`],
+  ])("refuses a setting of an engine: %s", async (message, setting) => {
+    const { code, out } = await runCli(`endpoint launch spotter/nano --json --vllm ${setting}`);
+    expect(code).toBe(2);
+    expect(JSON.parse(out)).toMatchObject({
+      error: { code: "invalid_input", message: expect.stringContaining(message) as string },
+    });
+  });
+
   it("asks for hardware and a longest life, and shows what it costs", async () => {
     const spend = { usd: 2, gpuSeconds: 7_200, hourlyUsd: 1 };
     const notes = ["Hardware (2 × L4, spot) is ignored: this machine runs on what it has."];
