@@ -87,6 +87,8 @@ export function vllmOptions({
 const OURS: Readonly<Record<string, string>> = {
   host: "Leave it out.",
   port: "Leave it out: a replica takes a free one.",
+  uds: "Leave it out: the gateway asks at a port.",
+  "root-path": "Leave it out.",
   "api-key": "Leave it out: each replica has a key of its own, which no list of processes shows.",
   "served-model-name": "Give the endpoint the name.",
 };
@@ -95,7 +97,8 @@ const OURS: Readonly<Record<string, string>> = {
 export function vllmFaults(params: VllmParams): EngineFault[] {
   const { flags = {}, ...settings } = params.vllm ?? {};
   const faults = givenFaults(VLLM_OPTIONS, { at: "vllm", settings, flags }, OURS);
-  const options = vllmOptions({ ...params, vllm: settings });
+  // What is wrong cannot be counted with; what is right is GPUs like those of the settings.
+  const options = vllmOptions({ ...params, vllm: faults.length > 0 ? settings : { ...settings, flags } });
   const gpus = params.hardware?.count ?? presetOf(params.model.name)?.serve.count ?? 1;
   const parallel =
     Number(options["tensor-parallel-size"]) *

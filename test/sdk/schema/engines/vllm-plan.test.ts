@@ -93,6 +93,12 @@ describe("what cannot be served by vLLM is refused before launch", () => {
       { vllm: { flags: { "max-model-length": 3 } } },
       /no option of vllm-0.33.0.* Did you mean max-model-len\?/,
     ],
+    ["a place where nobody asks it", { vllm: { flags: { uds: "/x" } } }, /vllm.flags.uds: /],
+    [
+      "GPUs that are not there, named among the flags",
+      { hardware: { gpu: "L4", count: 1, spot: false }, vllm: { flags: { "data-parallel-size": 4 } } },
+      /is 4, and there are 1 GPUs .*count: 4/,
+    ],
     ["an unknown parser", { vllm: { toolCallParser: "qwen9" } }, /vllm.toolCallParser: .*must be one of/],
     [
       "the key in the list of processes",
