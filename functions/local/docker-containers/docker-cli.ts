@@ -7,12 +7,14 @@ export interface DockerCliOptions {
   program?: string;
   /** Of the command line itself; what containers get goes by file. */
   environment: NodeJS.ProcessEnv;
+  /** Longest time until an answer to what Docker does at once. Default: 15 seconds. */
+  answerMs?: number;
 }
 
 export interface CallOptions {
   /** Its end ends the call. */
   signal?: AbortSignal;
-  /** Ends the call with `timeout`. Default: it may take as long as it likes. */
+  /** Ends the call with `timeout`. Default: `answerMs` for what Docker does at once; the rest has no limit. */
   timeoutMs?: number;
   /** Both streams go to the end of this file, in the order of their writing, instead of into the answer. */
   into?: string;
@@ -35,13 +37,19 @@ export class DockerError extends Error {
 /** What the command line needs of our own environment to find its daemon, its logins and itself. */
 const OWN_VARIABLES = /^(PATH|HOME|LANG|XDG_\w+|DOCKER_\w+|HTTPS?_PROXY|NO_PROXY|SSH_AUTH_SOCK)$/i;
 
+/** What Docker does at once: without a limit, a daemon of it that hangs would hold ours, and `spotter down`. */
+const AT_ONCE = ["inspect", "image", "ps", "logs", "kill", "rm", "info"];
+const ANSWER_MS = 15_000;
+
 /** The `docker` command line, as people have it: whatever context, socket and login it uses is theirs. */
 export class DockerCli {
   readonly #program: string;
   readonly #environment: NodeJS.ProcessEnv;
+  readonly #answerMs: number;
 
-  constructor({ program = "docker", environment }: DockerCliOptions) {
+  constructor({ program = "docker", environment, answerMs = ANSWER_MS }: DockerCliOptions) {
     this.#program = program;
+    this.#answerMs = answerMs;
     const own = Object.entries(environment).filter(([name]) => OWN_VARIABLES.test(name));
     this.#environment = Object.fromEntries(own);
   }
@@ -52,11 +60,11 @@ export class DockerCli {
    * @throws DockerError, SpotterError `docker_missing` (no such program), `timeout`; the signal's own reason
    */
   async call(args: readonly string[], options: CallOptions = {}): Promise<string> {
-    const { signal, timeoutMs, into } = options;
+    const [command = ""] = args;
+    const { signal, timeoutMs = AT_ONCE.includes(command) ? this.#answerMs : undefined, into } = options;
     signal?.throwIfAborted();
     const deadline = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
     const stops = [signal, deadline].filter((each) => each !== undefined);
-    const [command = ""] = args;
     try {
       const { exitCode, out, words } = await this.#spawn(args, AbortSignal.any(stops), into);
       if (exitCode === 0) return out;
@@ -74,7 +82,8 @@ export class DockerCli {
   /** What it writes to both streams, line by line, in the order of their writing. */
   async lines(args: readonly string[]): Promise<string[]> {
     const shell = ["-c", 'exec "$0" "$@" 2>&1', this.#program, ...args];
-    const { exitCode, out } = await this.#spawn(shell, undefined, undefined, "/bin/sh");
+    const deadline = AbortSignal.timeout(this.#answerMs);
+    const { exitCode, out } = await this.#spawn(shell, deadline, undefined, "/bin/sh");
     if (exitCode !== 0) throw new DockerError(args[0] ?? "", exitCode, out.trim());
     return out.split("\n").slice(0, -1);
   }
