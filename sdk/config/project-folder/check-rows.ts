@@ -6,7 +6,7 @@ import { rowChecks } from "./row-checks.ts";
 import type { RowContext } from "./row-context.ts";
 import { inexactNumber, rowJson } from "./row-json.ts";
 import { answersOf, callsTools, isLearnt } from "./answers.ts";
-import { faultOf } from "./read-text.ts";
+import { faultOf, kindFault } from "./read-text.ts";
 import { RowPositions } from "./row-positions.ts";
 
 export interface CheckedRows {
@@ -49,9 +49,10 @@ export async function checkRows(params: CheckRowsParams): Promise<CheckedRows> {
     const hint = "Create it with a row a line, or name another file in data.train_file.";
     return { ...none, findings: [aboutFile(file, "rows_missing", "there is no such file", hint)] };
   }
-  if (!statSync(path).isFile()) {
+  const fault = kindFault(statSync(path));
+  if (fault !== undefined) {
     const hint = "Name a .jsonl file in data.train_file.";
-    return { ...none, findings: [aboutFile(file, "rows_missing", "is a folder", hint)] };
+    return { ...none, findings: [aboutFile(file, "rows_missing", fault, hint)] };
   }
   const checker = new RowChecker(file, context);
   let bytes: number;

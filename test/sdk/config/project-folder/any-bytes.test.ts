@@ -1,4 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -30,7 +31,7 @@ const WORDS = fc.constantFrom(
 
 describe("a project folder of any bytes", () => {
   it.each([...FILES, "rewards.ts", "tools.py"])(
-    "says what is wrong with a folder, and with no text, in place of %s",
+    "says what is wrong with a folder, a pipe, a device and no text in place of %s",
     async (name) => {
       const folder = projectFolder({ [name]: undefined });
       const path = join(folder, name);
@@ -38,6 +39,13 @@ describe("a project folder of any bytes", () => {
       mkdirSync(path);
       expect(await told()).not.toEqual([]);
       rmSync(path, { recursive: true });
+      // Whoever opens it waits for somebody who writes.
+      execFileSync("mkfifo", [path]);
+      expect(await told()).toMatchObject([{ message: "is a pipe or a device, expected a file" }]);
+      rmSync(path);
+      symlinkSync("/dev/zero", path);
+      expect(await told()).toMatchObject([{ message: "is a pipe or a device, expected a file" }]);
+      rmSync(path);
       writeFileSync(path, BYTES);
       expect(await told()).not.toEqual([]);
     },
