@@ -1,7 +1,7 @@
 import type { Finding, FindingCode } from "./finding.ts";
 
 /** Of one kind in one file; the rest is counted. A bad file of a gigabyte must not fill the memory with findings. */
-const MAX_OF_A_KIND = 200;
+export const MAX_OF_A_KIND = 200;
 
 /** Keeps findings, of each kind the first ones; the others become one finding that counts them. */
 export class Collector {
@@ -29,9 +29,21 @@ export class Collector {
     const rest = [...this.#counts].flatMap(([kind, count]): Finding[] => {
       const example = this.#kept.find(({ code, severity }) => `${severity} ${code}` === kind);
       if (!example || count <= MAX_OF_A_KIND) return [];
-      const message = `${count - MAX_OF_A_KIND} more findings of this kind`;
+      const more = count - MAX_OF_A_KIND;
+      const message = `${more} more finding${more === 1 ? "" : "s"} of this kind`;
       return [{ ...example, line: null, column: null, path: "", message }];
     });
     return [...this.#kept, ...rest];
   }
+}
+
+/** Of each kind in each file the first findings, and how many more there are. */
+export function firstOfEachKind(findings: readonly Finding[]): Finding[] {
+  const files = new Map<string, Collector>();
+  for (const finding of findings) {
+    const collector = files.get(finding.file) ?? new Collector();
+    files.set(finding.file, collector);
+    collector.add(finding);
+  }
+  return [...files.values()].flatMap((collector) => collector.findings());
 }

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { DESCRIBED, describeIssue, tightest } from "../../schema/describe-issue.ts";
 import { nearestName } from "../../schema/nearest-name.ts";
 import { coerced, isPlainObject } from "./coerce.ts";
+import { MAX_OF_A_KIND } from "./collector.ts";
 import type { ConfigDocument } from "./config-document.ts";
 import { DATASET_TYPES, INTERNAL_KEYS, projectConfig, type ProjectConfig } from "./config-schema.ts";
 import type { Path, Remark } from "./finding.ts";
@@ -59,7 +60,8 @@ export function parseConfig(document: ConfigDocument): ParsedConfig {
 
 function remarksOf(issue: z.core.$ZodIssue): Remark[] {
   const path = issue.path as (string | number)[];
-  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey([...path, key]));
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((key, index) => unknownKey([...path, key], index < MAX_OF_A_KIND));
   const [described] = describeIssue(issue, () => []);
   const message = described?.message ?? "is not valid";
   const isMissing = issue.code === "invalid_type" && issue.input === undefined;
@@ -106,8 +108,11 @@ function hintFor(issue: z.core.$ZodIssue, path: Path): string {
     : "Correct it.";
 }
 
-/** A key that nobody reads: an older name, one from elsewhere, a slip of the pen, or none of them. */
-export function unknownKey(path: readonly (string | number)[]): Remark {
+/**
+ * A key that nobody reads: an older name, one from elsewhere, a slip of the pen, or none of them. Names like it are
+ * not sought where nobody will see them: thousands of keys would take seconds.
+ */
+export function unknownKey(path: readonly (string | number)[], isShown = true): Remark {
   const key = String(path.at(-1));
   const dotted = path.filter((step) => typeof step === "string").join(".");
   if ((INTERNAL_KEYS as readonly string[]).includes(key)) {
@@ -125,7 +130,7 @@ export function unknownKey(path: readonly (string | number)[]): Remark {
     const message = legacy.now ? `is an older name of ${legacy.now}` : "is no longer read";
     return { code: "legacy_key", path, atKey: true, message, hint: legacy.hint };
   }
-  const meant = meantBy(path, key);
+  const meant = isShown ? meantBy(path, key) : undefined;
   const section = path.slice(0, -1);
   const siblings = keysOf(nodeAt(root, section));
   const hint = meant ? `Did you mean ${meant}?` : `Known here: ${siblings.join(", ")}.`;

@@ -6,6 +6,7 @@ import { checkConfig } from "./check-config.ts";
 import { checkRows, type CheckedRows } from "./check-rows.ts";
 import { codeFinding } from "./code-facts.ts";
 import { codeRules, fileFindings } from "./code-rules.ts";
+import { firstOfEachKind } from "./collector.ts";
 import { type ConfigDocument, located } from "./config-document.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { DatasetType, ProjectConfig } from "./config-schema.ts";
@@ -69,7 +70,7 @@ export async function readProject(
       ? sizeRules(rows.rows, rows.hasCalls ? rows.rows : rows.answers, view)
       : []),
   ];
-  const all = [
+  const all = firstOfEachKind([
     ...findings,
     ...ofCatalogue,
     ...changed,
@@ -80,8 +81,7 @@ export async function readProject(
     ...tools.findings,
     ...requirements(folder),
     ...secretFindings(folder, view, params.environment ?? {}, document),
-    ...rows.findings,
-  ];
+  ]);
   const order = [document.file, trainFile, ...rewards.files, ...tools.files];
   return {
     folder,
@@ -93,7 +93,7 @@ export async function readProject(
     tools,
     rows,
     trainFile,
-    findings: inReadingOrder(all, order),
+    findings: inReadingOrder([...all, ...rows.findings], order),
   };
 }
 

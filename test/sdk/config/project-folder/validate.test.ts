@@ -262,6 +262,21 @@ describe("a project folder", () => {
     expect(await check(files)).toEqual(expected);
   });
 
+  it("counts what is too much of a kind, in each file", async () => {
+    const keys = Array.from({ length: 250 }, (_, index) => `k${index}: 1`).join("\n");
+    const folder = projectFolder({ "config.yml": `${BASE}${keys}\n`, ".env": "nothing\n".repeat(201) });
+    const { findings } = await validateProject(folder);
+    const of = (code: string) => findings.filter((each) => each.code === code);
+    expect(of("unknown_key")).toHaveLength(201);
+    expect(of("env_invalid")).toHaveLength(201);
+    expect(findings).toContainEqual(
+      expect.objectContaining({ code: "unknown_key", line: null, message: "50 more findings of this kind" }),
+    );
+    expect(findings).toContainEqual(
+      expect.objectContaining({ file: ".env", message: "1 more finding of this kind" }),
+    );
+  });
+
   it("tells all files' findings in one order", async () => {
     const files = (
       await check({ "config.yml": "zebra: 1\n", "train.jsonl": "{\n", "rewards.py": "x = (" })
