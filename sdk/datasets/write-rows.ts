@@ -6,7 +6,8 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { makeFolder } from "../schema/files/make-folder.ts";
 import { SpotterError } from "../schema/errors.ts";
-import type { Row } from "../dataset-rows.ts";
+import { invalidRow, placeOf, type Row } from "../dataset-rows.ts";
+import { jsonFault } from "../json-fault.ts";
 import { formatOf } from "./file-format.ts";
 import { localFile } from "./byte-source.ts";
 import { jsonLines } from "./json-rows.ts";
@@ -41,7 +42,7 @@ export async function writeRows(
     for await (const row of rows) {
       types.add(row);
       count++;
-      yield `${JSON.stringify(row)}\n`;
+      yield lineOf(row, count);
     }
   }
   try {
@@ -58,6 +59,17 @@ export async function writeRows(
     await rm(partial, { force: true });
   }
   return count;
+}
+
+/** Readers go as deep as a file does, JSON only as deep as there is room. */
+function lineOf(row: Row, number: number): string {
+  try {
+    return `${JSON.stringify(row)}\n`;
+  } catch (error) {
+    const fault = jsonFault(row);
+    if (!fault) throw error;
+    throw invalidRow(placeOf(row) ?? `row ${number}`, `the column "${fault.path}" ${fault.why}`);
+  }
 }
 
 async function writeParquet(path: string, spool: string, types: ColumnTypes): Promise<void> {

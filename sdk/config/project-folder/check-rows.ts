@@ -7,6 +7,7 @@ import type { RowContext } from "./row-context.ts";
 import { inexactNumber, rowJson } from "./row-json.ts";
 import { answersOf, callsTools, isLearnt } from "./answers.ts";
 import { faultOf, kindFault } from "./read-text.ts";
+import { isTooDeep, MAX_ROW_DEPTH } from "./row-depth.ts";
 import { RowPositions } from "./row-positions.ts";
 
 export interface CheckedRows {
@@ -98,6 +99,7 @@ class RowChecker implements LineSink {
       return this.#add({ code: "row_syntax", path: [], message: what, hint }, number, json.column);
     }
     this.rows++;
+    if (isTooDeep(json.value, text.length)) return this.#tooDeep(number);
     const row = json.value as Record<string, unknown> | null;
     if (row?.docker) this.hasDocker = true;
     this.hasImages ||= holdsImage(row?.messages);
@@ -107,6 +109,12 @@ class RowChecker implements LineSink {
     if (json.notFinite) this.#notFinite(text);
     if (this.#context.hasTypeScript) this.#inexact(text, number);
     if (this.#remarks.length > 0) this.#place(text, number);
+  }
+
+  #tooDeep(number: number): void {
+    const message = `has more than ${MAX_ROW_DEPTH} lists or objects within each other`;
+    const hint = "Flatten it, or keep what is nested as a text that rewards read.";
+    this.#add({ code: "row_syntax", path: [], message, hint }, number, 1);
   }
 
   #countAnswers(messages: unknown, number: number): void {

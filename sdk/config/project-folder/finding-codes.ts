@@ -37,7 +37,7 @@ export const FINDING_CODES = {
   rows_few: "fewer rows than batch_size",
   val_split_small: "a val_split of less than one row",
   steps_short: "a save_step or an eval's step that is never reached",
-  row_syntax: "a line that is not JSON, not UTF-8 or far too long",
+  row_syntax: "a line that is not JSON, not UTF-8, far too long or nested far too deep",
   row_not_finite: "NaN or Infinity, read as null",
   byte_order_mark: "a byte order mark before the first row",
   number_inexact: "a whole number that JavaScript cannot hold exactly",

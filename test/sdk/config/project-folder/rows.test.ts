@@ -78,6 +78,15 @@ describe("train.jsonl", () => {
     expect((await checkLines(line)).findings).toEqual([]);
   });
 
+  it("refuses rows that are nested deeper than anything reads them", async () => {
+    const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+    const line = (levels: number) =>
+      JSON.stringify(row({})).replace(/}$/, `, "metadata": {"a": ${nested(levels)}}}`);
+    const { rows, findings } = await checkLines([line(498), line(499), line(50_000), GOOD].join("\n"));
+    expect([rows, short(findings)]).toEqual([4, ["row_syntax 2:1", "row_syntax 3:1"]]);
+    expect(findings[0]?.message).toBe("has more than 500 lists or objects within each other");
+  });
+
   it("refuses lines that are not UTF-8, each by its number", async () => {
     const text = Buffer.concat([
       Buffer.from(`${GOOD}\n`),
