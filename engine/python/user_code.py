@@ -24,6 +24,10 @@ THREADS = 8
 TASKS = 64
 MAX_TOOL_BYTES = 128 * 1024
 MAX_REASON = 2000
+# What is raised is stored with its row, and of a tool told to the model.
+MAX_MESSAGE = 2000
+MAX_METRICS = 64
+MAX_METRIC_NAME = 100
 
 
 class Fault(Exception):
@@ -173,7 +177,12 @@ class Host:
 
 
 def describe(error):
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    try:
+        text = str(error)
+    except Exception:
+        text = ""
+    name = type(error).__name__
+    return f"{name}: {text}"[:MAX_MESSAGE] if text else name
 
 
 def run_file(path):
@@ -204,11 +213,24 @@ def score_of(value):
             raise Fault("reward_invalid", "it returned a dict that is not { score, metrics?, reason? }")
         given = {"score": number_of(value["score"])}
         if value.get("metrics") is not None:
-            given["metrics"] = {str(name): number_of(each) for name, each in dict(value["metrics"]).items()}
+            given["metrics"] = metrics_of(value["metrics"])
         if value.get("reason") is not None:
             given["reason"] = str(value["reason"])[:MAX_REASON]
         return given
     return number_of(value)
+
+
+def metrics_of(value):
+    if not isinstance(value, dict):
+        raise Fault("reward_invalid", f"its metrics are {type(value).__name__}, not a dict of numbers")
+    if len(value) > MAX_METRICS:
+        raise Fault("reward_invalid", f"it returned {len(value)} metrics; {MAX_METRICS} are the most")
+    metrics = {str(name): number_of(each) for name, each in value.items()}
+    longest = max(map(len, metrics), default=0)
+    if longest > MAX_METRIC_NAME:
+        message = f"the name of a metric has {longest} characters; {MAX_METRIC_NAME} are the most"
+        raise Fault("reward_invalid", message)
+    return metrics
 
 
 def number_of(value):
@@ -225,7 +247,12 @@ def number_of(value):
 
 def read_requests(host, loop):
     for line in sys.stdin:
-        request = json.loads(line)
+        try:
+            request = json.loads(line)
+        except Exception:
+            # Nested too deep for Python: it ends, so that whoever asked need not wait for an answer.
+            traceback.print_exc(limit=1)
+            os._exit(1)
         loop.call_soon_threadsafe(lambda each=request: KEPT.add(loop.create_task(host.answer(each))))
     # The trainer is gone, or has no more use for it.
     os._exit(0)

@@ -48,6 +48,19 @@ def child(args: RewardArgs, messages: list) -> float:
     children.append(subprocess.Popen(["sleep", "60"]))
     return children[-1].pid
 
+class Mute(Exception):
+    def __str__(self):
+        raise self
+
+@reward
+def loud(args: RewardArgs, messages: list) -> dict:
+    mark = args.metadata["n"]
+    if mark == 0:
+        raise ValueError("x" * 100_000)
+    if mark == 1:
+        raise Mute()
+    return {"score": 1, "metrics": [{str(n): n for n in range(65)}, {"x" * 101: 1}, 5, {"a": 1}][mark - 2]}
+
 @reward
 def environment(args: RewardArgs, messages: list) -> dict:
     return {"score": len([name for name in os.environ if name.startswith("SPOTTER_")]), "reason": os.environ["KEY"]}
@@ -100,6 +113,39 @@ describe.skipIf(!hasPython)("a Python process beside the trainer", () => {
       { value: 4.5 },
     ]);
     expect(lines).toContain("python: judging 5");
+  });
+
+  it("takes no more than is stored of what a reward says", async () => {
+    const [long, mute, ...rest] = await python.callAll([0, 1, 2, 3, 4, 5].map((n) => call("loud", n)));
+    const start = `ValueError: ${"x".repeat(2_000 - "ValueError: ".length)}`;
+    expect(long).toEqual({
+      error: {
+        code: "reward_failed",
+        message: expect.stringMatching(`^${start} \\(at rewards.py:\\d+\\)$`) as string,
+      },
+    });
+    expect(mute).toMatchObject({ error: { message: expect.stringMatching(/^Mute \(at rewards/) as string } });
+    expect(rest).toEqual([
+      { error: { code: "reward_invalid", message: "it returned 65 metrics; 64 are the most" } },
+      {
+        error: {
+          code: "reward_invalid",
+          message: "the name of a metric has 101 characters; 100 are the most",
+        },
+      },
+      { error: { code: "reward_invalid", message: "its metrics are int, not a dict of numbers" } },
+      { value: { score: 1, metrics: { a: 1 } } },
+    ]);
+  });
+
+  it("loses the row alone that Python cannot read", async () => {
+    let deep: unknown = 1;
+    for (let level = 0; level < 3_000; level++) deep = [deep];
+    const results = await python.callAll([{ ...call("plain"), metadata: { n: 4, deep } }, call("plain", 2)]);
+    expect(results).toEqual([
+      { error: { code: "reward_failed", message: "the Python process ended (exit code 1)" } },
+      { value: 1 },
+    ]);
   });
 
   it("gives Python whole numbers with all their digits", async () => {
