@@ -48,7 +48,9 @@ export async function exportCheckpoint(
     throw cannotWrite(place, error);
   });
   if (format === "peft") return exportAdapter(client, checkpoint, place, signal);
-  const work = await workFolder(place);
+  const work = await workFolder(place).catch((error: unknown) => {
+    throw cannotWrite(place, error);
+  });
   try {
     await download(client, checkpoint, { folder: work, prefix: MODEL, signal });
     const weights = join(work, MODEL);

@@ -140,7 +140,9 @@ describe("checkpoint.export", { timeout }, () => {
     const checkpoint = await Checkpoint.get("run1@7", { client });
     const file = join(base, "config.json");
     const before = requests.length;
-    for (const place of [join(file, "x"), join(file, "x", "y"), "x".repeat(300)])
+    // The last one has room for its own name, and none for that of the folder it is made in.
+    const long = join(root, "x".repeat(250));
+    for (const place of [join(file, "x"), join(file, "x", "y"), "x".repeat(300), long])
       await expect(checkpoint.export({ format: "hf", output: place })).rejects.toMatchObject({
         code: "invalid_input",
         where: "output",
