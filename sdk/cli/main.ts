@@ -61,10 +61,20 @@ async function report(context: CliContext, error: unknown, isJson: boolean): Pro
     // A noun alone: its help is on standard error already.
     return BAD_INPUT;
   }
-  const coded = SpotterError.from(error);
+  const coded = (await withoutFolder(error)) ?? SpotterError.from(error);
   if (isJson) printJson(context, coded.toBody());
   else context.err.write(errorText(context, coded));
   return coded.kind === "user" ? BAD_INPUT : FAILED;
+}
+
+/** Whoever removes the folder that a shell is in learns that, and no stack. */
+async function withoutFolder(error: unknown): Promise<SpotterError | undefined> {
+  if ((error as { syscall?: unknown } | undefined)?.syscall !== "uv_cwd") return undefined;
+  const { SpotterError } = await import("../schema/errors.ts");
+  return new SpotterError("invalid_input", "The folder that this command runs in is not there any more.", {
+    hint: "Change to one that is.",
+    cause: error,
+  });
 }
 
 /** What happened, where, how to mend it; a stack only where it is our own fault. */

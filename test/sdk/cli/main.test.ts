@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createProgram } from "../../../sdk/cli/program.ts";
 import { createContext } from "../../../sdk/cli/context.ts";
 import type { Command } from "commander";
@@ -28,6 +28,24 @@ describe("spotter", () => {
       const examples = examplesOf(each);
       expect(examples.length, each.name()).toBeGreaterThan(1);
       for (const example of examples) expect(example, each.name()).toContain("spotter ");
+    }
+  });
+
+  it("says that the folder it runs in is gone", async () => {
+    const gone = Object.assign(new Error("ENOENT: process.cwd failed"), {
+      code: "ENOENT",
+      syscall: "uv_cwd",
+    });
+    const cwd = vi.spyOn(process, "cwd").mockImplementation(() => {
+      throw gone;
+    });
+    onTestFinished(() => cwd.mockRestore());
+    for (const line of ["validate", "init", "test --model mock"]) {
+      const { code, out, err } = await runCli(line);
+      expect([code, out]).toEqual([2, ""]);
+      expect(err).toBe(
+        "error The folder that this command runs in is not there any more. [invalid_input]\nhint  Change to one that is.\n",
+      );
     }
   });
 
