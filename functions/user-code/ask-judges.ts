@@ -1,6 +1,8 @@
+import * as z from "zod/mini";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import { judgeAsk, type JudgeAnswer, type JudgeAsk } from "../../sdk/schema/judge-ask.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
+import { schemaFault } from "../../sdk/schema/schema-fault.ts";
 
 /** Questions of all rewards of this process, under way at once. */
 const AT_ONCE = 8;
@@ -87,13 +89,15 @@ async function paid(ask: JudgeAsk, base: string, params: JudgesParams): Promise<
   book.calls++;
   const reply = await request(ask, base, params);
   book.tokens += reply.usage?.total_tokens ?? 0;
-  return objectIn(reply.choices?.[0]?.message?.content);
+  return fitting(objectIn(reply.choices[0]?.message.content ?? ""), ask.schema ?? SCORE);
 }
 
-interface Reply {
-  choices?: { message?: { content?: unknown } }[];
-  usage?: { total_tokens?: number };
-}
+/** Of a chat completion what is read here. Servers may say null where they have nothing to say. */
+const chatReply = z.object({
+  choices: z.array(z.object({ message: z.object({ content: z.nullish(z.string()) }) })),
+  usage: z.nullish(z.object({ total_tokens: z.nullish(z.number().check(z.gte(0))) })),
+});
+type Reply = z.infer<typeof chatReply>;
 
 async function request(ask: JudgeAsk, base: string, params: JudgesParams): Promise<Reply> {
   const { secrets, fetch: send = fetch, sleep = later, signal } = params;
@@ -115,7 +119,7 @@ async function request(ask: JudgeAsk, base: string, params: JudgesParams): Promi
         throw new Error(`${base} cannot be reached: ${reasonOf(error)}`);
       return undefined;
     });
-    if (response?.ok) return (await response.json()) as Reply;
+    if (response?.ok) return replyIn(await response.text(), base);
     const text = response ? (await response.text()).slice(0, 300) : "";
     if (response && (attempt >= TRIES || !AGAIN.includes(response.status)))
       throw new Error(`${base} answered ${response.status}: ${text}`);
@@ -137,14 +141,31 @@ function bodyOf({ model, prompt, system, schema = SCORE, maxTokens = 1_024, temp
   };
 }
 
-function objectIn(content: unknown): object {
+function replyIn(text: string, base: string): Reply {
+  const { success, data } = chatReply.safeParse(jsonIn(text));
+  if (success) return data;
+  throw new Error(`${base} answered with something that is no chat completion: ${text.slice(0, 200)}`);
+}
+
+function objectIn(content: string): object {
+  const value = jsonIn(content);
+  if (typeof value === "object" && value !== null) return value;
+  throw new Error(`the answer is no JSON object: ${content.slice(0, 200)}`);
+}
+
+/** Servers that do not know `response_format` answer as they like, and a reward would read what is not there as false. */
+function fitting(answer: object, schema: object): object {
+  const fault = schemaFault(answer, schema);
+  if (fault === undefined) return answer;
+  throw new Error(`the answer does not fit the schema: ${fault}`);
+}
+
+function jsonIn(text: string): unknown {
   try {
-    const value = JSON.parse(String(content)) as unknown;
-    if (typeof value === "object" && value !== null) return value;
+    return JSON.parse(text);
   } catch {
-    // Told below.
+    return undefined;
   }
-  throw new Error(`the answer is no JSON object: ${String(content).slice(0, 200)}`);
 }
 
 function reasonOf(error: unknown): string {

@@ -135,4 +135,17 @@ describe.skipIf(!hasPython)("llm_judge of Python rewards", () => {
       { code: "reward_failed", message: expect.stringContaining('answered 400: {"error":"no"}') as string },
     ]);
   });
+
+  it.each([
+    [null, "answered with something that holds no answer: 'null'"],
+    [[], "answered with something that holds no answer: '[]'"],
+    [{ choices: [null] }, "answered with something that holds no answer"],
+    [{ output: ["x"] }, "answered with something that holds no answer"],
+    [said('{"score": 7}'), "score is 7, and the schema allows [0, 1]"],
+  ])("gives none for %j", async (json, message) => {
+    replies.push({ json });
+    expect(await judge()).toEqual({
+      error: { code: "reward_failed", message: expect.stringContaining(message) as string },
+    });
+  });
 });

@@ -30,7 +30,7 @@ interface Asked {
 let server: Server;
 let url = "";
 let asked: Asked[] = [];
-let reply: (prompt: string) => { status?: number; content?: string } = () => ({});
+let reply: (prompt: string) => { status?: number; content?: string; raw?: string } = () => ({});
 
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -39,9 +39,9 @@ beforeAll(async () => {
     request.on("end", () => {
       const body = JSON.parse(text) as Asked["body"];
       asked.push({ key: request.headers.authorization, body });
-      const { status = 200, content = '{"score":1}' } = reply(body.messages.at(-1)?.content ?? "");
+      const { status = 200, content = '{"score":1}', raw } = reply(body.messages.at(-1)?.content ?? "");
       const json = { choices: [{ message: { content } }], usage: { total_tokens: 10 } };
-      response.writeHead(status, { "retry-after": "0" }).end(JSON.stringify(json));
+      response.writeHead(status, { "retry-after": "0" }).end(raw ?? JSON.stringify(json));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -135,9 +135,30 @@ describe("askJudge", () => {
   it.each([
     ["not JSON", { content: "I think so." }, "the answer is no JSON object: I think so."],
     ["no object", { content: "1" }, "the answer is no JSON object: 1"],
+    ["of other keys", { content: '{"verdict":1}' }, "the answer does not fit the schema: score is missing"],
+    [
+      "out of bounds",
+      { content: '{"score":7}' },
+      "the answer does not fit the schema: score is 7, expected 0 or 1",
+    ],
   ])("says that an answer is %s", async (prompt, said, error) => {
     reply = () => said;
     expect(await ask(prompt)).toEqual({ error });
+  });
+
+  it.each(["", "null", "[]", "<html>", '{"choices":[null]}', '{"choices":[],"usage":{"total_tokens":"9"}}'])(
+    "says that %j is no chat completion",
+    async (raw) => {
+      reply = () => ({ raw });
+      expect(await ask(`raw ${raw}`)).toEqual({
+        error: `${url} answered with something that is no chat completion: ${raw}`,
+      });
+    },
+  );
+
+  it("takes a null for what a server has nothing to say of", async () => {
+    reply = () => ({ raw: '{"choices":[{"message":{"content":"{\\"score\\":0}"}}],"usage":null}' });
+    expect(await ask("null")).toEqual({ value: { score: 0 } });
   });
 
   it("refuses what is no question, and asks nobody without a grant", async () => {

@@ -49,8 +49,8 @@ async def llm_judge(
     sampling = {} if model.startswith("gpt-5") else {"temperature": temperature}
     ask = _chat if is_chat else _responses
     body = {"model": model, **sampling, **ask(prompt, max_tokens, schema or SCORE), **more}
-    reply = await asyncio.to_thread(_post, url, key, body, time.monotonic() + timeout)
-    return _score_of(_text_of(reply), score_key)
+    text = await asyncio.to_thread(_post, url, key, body, time.monotonic() + timeout)
+    return _score_of(_text_of(text, url), score_key, schema or SCORE)
 
 
 def _setting(names, secrets):
@@ -92,7 +92,7 @@ def _post(url, key, body, until):
         request = urllib.request.Request(url, json.dumps(body).encode(), headers)
         try:
             with urllib.request.urlopen(request, timeout=left) as response:
-                return json.load(response)
+                return response.read().decode(errors="replace")
         except urllib.error.HTTPError as error:
             said = error.read(2000).decode(errors="replace")
             if error.code not in AGAIN or attempt == TRIES - 1:
@@ -112,19 +112,27 @@ def _seconds(told, attempt):
         return 0.5 * 2**attempt
 
 
-def _text_of(reply):
+def _text_of(text, url):
     """What was said, in either form."""
-    if reply.get("choices"):
-        return reply["choices"][0].get("message", {}).get("content") or ""
-    parts = [part for item in reply.get("output", []) for part in item.get("content") or []]
-    return "".join(part.get("text") or "" for part in parts)
+    try:
+        reply = json.loads(text)
+        if reply.get("choices"):
+            return reply["choices"][0]["message"].get("content") or ""
+        parts = [part for item in reply["output"] for part in item.get("content") or []]
+        return "".join(part.get("text") or "" for part in parts)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise ValueError(f"llm_judge: {url} answered with something that holds no answer: {text[:200]!r}") from None
 
 
-def _score_of(text, score_key):
+def _score_of(text, score_key, schema):
     try:
         score = json.loads(text)[score_key]
         if isinstance(score, bool) or not isinstance(score, (int, float)):
             raise TypeError
-    except (ValueError, KeyError, TypeError, IndexError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         raise ValueError(f"llm_judge: the answer holds no number {score_key}: {text[:200]!r}") from None
+    # Servers that know no schemas answer as they like.
+    allowed = schema.get("properties", {}).get(score_key, {}).get("enum")
+    if allowed and score not in allowed:
+        raise ValueError(f"llm_judge: {score_key} is {score}, and the schema allows {allowed}")
     return float(score)
