@@ -33,7 +33,11 @@ export async function projectCode(folder: string, word: CodeWord): Promise<Proje
   }
   const python = `${base}.py`;
   if (existsSync(join(folder, python))) files.push(await pythonCode(folder, python, word));
-  const findings = files.flatMap((each) => [...each.findings, ...emptyFinding(each, word)]);
+  const findings = files.flatMap((each) => [
+    ...each.findings,
+    ...emptyFinding(each, word),
+    ...(word === "reward" ? inheritedFindings(each) : []),
+  ]);
   return {
     files: files.map(({ file }) => file),
     items:
@@ -53,6 +57,23 @@ async function pythonCode(folder: string, file: string, word: CodeWord): Promise
   const source = read.text;
   if (word === "reward") return (await import("./python/rewards.ts")).pythonRewards(source, file);
   return (await import("./python/tools.ts")).pythonTools(source, file);
+}
+
+/** As at a launch: scores are read by name, and `scores.toString` is no score. */
+function inheritedFindings({ file, items }: CodeFile): Finding[] {
+  if (file.endsWith(".py")) return [];
+  return items
+    .filter(({ name }) => name in Object.prototype)
+    .map(({ name, position }) =>
+      codeFinding(
+        "code_refused",
+        file,
+        position,
+        name,
+        "is no name for a reward: every JavaScript object has something of that name",
+        "Rename the export, and in the rows that name it.",
+      ),
+    );
 }
 
 function emptyFinding({ file, items, isReadable }: CodeFile, word: CodeWord): Finding[] {

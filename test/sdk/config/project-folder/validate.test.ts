@@ -160,6 +160,15 @@ describe("a project folder", () => {
       ["rewards.ts code_syntax 1:15"],
     ],
     [
+      "a reward that the language has something else for",
+      {
+        "rewards.py": undefined,
+        "rewards.ts": REWARDS_TS.replaceAll("accuracy", "toString"),
+        "train.jsonl": ask({ rewards: ["toString"] }).repeat(4),
+      },
+      ["rewards.ts code_refused 2:14 toString"],
+    ],
+    [
       "25: requirements of another format",
       { "requirements.txt": "[project]\n" },
       ["requirements.txt requirements_invalid 1:1"],
