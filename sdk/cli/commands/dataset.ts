@@ -70,7 +70,7 @@ function inspect(context: CliContext): Command {
       if (options.json) return printJson(context, { ...found, ...pinned, model: options.model });
       const { bold, dim } = context.colors;
       const commit = dataset.source ? ` at ${dataset.source.commit.slice(0, 7)}` : "";
-      print(context, `${bold(String(found.rows))} rows${commit}`);
+      print(context, `${bold(String(found.rows))} row${found.rows === 1 ? "" : "s"}${commit}`);
       print(context);
       const columns = found.columns.map(({ name, types, missing }) => [
         name,
@@ -127,7 +127,10 @@ function push(context: CliContext): Command {
         await packed.close();
       }
       if (options.json) return printJson(context, packed.ref);
-      print(context, `${packed.ref.rows} rows are stored as ${packed.ref.sha256}.`);
+      print(
+        context,
+        `${packed.ref.rows} row${packed.ref.rows === 1 ? " is" : "s are"} stored as ${packed.ref.sha256}.`,
+      );
     });
 }
 
@@ -155,7 +158,7 @@ function convert(context: CliContext): Command {
       const path = resolve(target);
       const rows = await writeRows(path, await convertedRows(source, path, options), undefined);
       if (options.json) return printJson(context, { rows, path });
-      print(context, `${rows} rows are in ${path}.`);
+      print(context, `${rows} row${rows === 1 ? " is" : "s are"} in ${path}.`);
     });
 }
 

@@ -164,7 +164,7 @@ async function play(
     if (!options.json && (options.num ?? 0) > project.rows.rows)
       print(
         context,
-        `There are ${project.rows.rows} rows, and each is played once: --repeat plays them again.`,
+        `All there is: ${project.rows.rows} row${project.rows.rows === 1 ? "" : "s"}, each played once. --repeat plays them again.`,
       );
     for await (const rollout of playProject({
       entries,

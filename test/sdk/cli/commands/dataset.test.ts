@@ -61,6 +61,9 @@ describe("spotter dataset inspect", () => {
     const { code, out } = await runCli(`dataset inspect ${file}`);
     expect(code).toBe(0);
     expect(out).toContain('row: {"a":"1","b":"2"}');
+    expect(out).toMatch(/^1 row\n/);
+    const target = `${file}.jsonl`;
+    expect((await runCli(`dataset convert ${file} ${target}`)).out).toBe(`1 row is in ${target}.\n`);
   });
 
   it("names what is wrong", async () => {

@@ -104,7 +104,8 @@ describe.each(Object.keys(RECIPES))("--to %s", (name) => {
     writeFileSync(source, cases.map(([row]) => JSON.stringify(row)).join("\n"));
     const target = join(project, "train.jsonl");
     const { code, out, err } = await runCli(["dataset", "convert", source, target, "--to", name]);
-    expect([code, err, out]).toEqual([0, "", `${cases.length} rows are in ${target}.\n`]);
+    const rows = cases.length === 1 ? "1 row is" : `${cases.length} rows are`;
+    expect([code, err, out]).toEqual([0, "", `${rows} in ${target}.\n`]);
     expect((await validateProject(project)).findings).toEqual([]);
   });
 });
