@@ -13,7 +13,7 @@ import { defaultName, identityDifferences } from "./identity.ts";
 import { pinnedModel } from "../models/models.ts";
 import { launchOnce } from "../records/launch-once.ts";
 import { changeEndpoint, getEndpoint, type EndpointDocument } from "./records.ts";
-import { changedScaling } from "./scaling.ts";
+import { changedScaling, IMPLICIT_SCALING } from "./scaling.ts";
 import { isServing, nextEndpointState } from "./transitions.ts";
 
 /**
@@ -36,14 +36,21 @@ export function launchEndpoint(
   );
 }
 
-/** What people launch, and what is launched for a checkpoint that is asked for by name. */
-export type Launch = LaunchEndpoint & { implicit?: true };
-
 /** As {@link launchEndpoint}, for callers that hold the gate already. */
-export async function accept(control: Control, id: string, asked: Launch, force = false): Promise<Endpoint> {
+export async function accept(
+  control: Control,
+  id: string,
+  asked: LaunchEndpoint,
+  force = false,
+): Promise<Endpoint> {
   // Before its model is looked for: nobody should fetch weights for an engine that is not here.
   const hardware = checkEndpointEngine(control, { ...asked, name: asked.name ?? "endpoint" });
-  const launch = { ...asked, ...(hardware && { hardware }), model: await pinnedModel(control, asked.model) };
+  const launch = {
+    ...asked,
+    ...(hardware && { hardware }),
+    ...(asked.implicit && { scaling: { ...IMPLICIT_SCALING, ...asked.scaling } }),
+    model: await pinnedModel(control, asked.model),
+  };
   if (launch.checkpoint !== undefined) await checkCheckpoint(control, launch, launch.checkpoint);
   // Refused here, and not by a replica that never comes, where nothing has this hardware.
   for (const choice of launch.hardware ? hardwareChoices(launch.hardware) : [])
@@ -121,7 +128,7 @@ function inPlace(endpoint: Endpoint, changes: UpdateEndpoint): Endpoint {
   };
 }
 
-function create(control: Control, name: string, launch: Launch): EndpointDocument {
+function create(control: Control, name: string, launch: LaunchEndpoint): EndpointDocument {
   const scaling = changedScaling(undefined, launch.scaling);
   const endpoint: Endpoint = {
     v: 1,
@@ -148,7 +155,7 @@ function create(control: Control, name: string, launch: Launch): EndpointDocumen
 /** What it runs on and for how long: said anew by each launch. */
 function terms(
   control: Control,
-  { hardware, engine, maxLifetimeMs }: Launch,
+  { hardware, engine, maxLifetimeMs }: LaunchEndpoint,
 ): Pick<Endpoint, "hardware" | "expiresAtMs" | "notes"> {
   const notes = ignoredHardware(pricingOf(control), { hardware, engine });
   return {
@@ -158,12 +165,16 @@ function terms(
   };
 }
 
-function withTerms(control: Control, endpoint: Endpoint, launch: Launch): Endpoint {
+function withTerms(control: Control, endpoint: Endpoint, launch: LaunchEndpoint): Endpoint {
   const { hardware: _hardware, expiresAtMs: _expiresAtMs, notes: _notes, ...rest } = endpoint;
   return { ...rest, ...terms(control, launch) };
 }
 
-function relaunch(control: Control, current: EndpointDocument, launch: Launch): EndpointDocument | undefined {
+function relaunch(
+  control: Control,
+  current: EndpointDocument,
+  launch: LaunchEndpoint,
+): EndpointDocument | undefined {
   const { endpoint } = current;
   const differences = identityDifferences(endpoint, launch);
   // Nobody chats with what failed or was stopped: there is nothing to lose by replacing it.
@@ -192,16 +203,17 @@ function explicit({ implicit, scaling, ...endpoint }: Endpoint): Endpoint {
 function restarted(
   control: Control,
   current: EndpointDocument,
-  launch: Launch,
+  launch: LaunchEndpoint,
   change: "launch" | "replace",
 ): EndpointDocument {
   const known = withTerms(control, current.endpoint, launch);
   const before = launch.implicit ? known : explicit(known);
   const { failure: _failure, checkpoint: _checkpoint, vllm: _vllm, ...kept } = before;
   const { retryAtMs: _retryAtMs, ...document } = current;
-  const scaling = changedScaling(kept.scaling, launch.scaling);
+  const scaling = launch.implicit ? launch.scaling : changedScaling(kept.scaling, launch.scaling);
   const endpoint: Endpoint = {
     ...kept,
+    ...(launch.implicit && { implicit: true }),
     ...(scaling !== undefined && { scaling }),
     model: launch.model,
     ...(launch.checkpoint !== undefined && { checkpoint: launch.checkpoint }),

@@ -2,12 +2,11 @@ import type { Checkpoint } from "../../sdk/schema/checkpoint.ts";
 import type { Endpoint } from "../../sdk/schema/endpoint.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
-import { accept, stopEndpoint, type Launch } from "./endpoints.ts";
+import { accept, stopEndpoint } from "./endpoints.ts";
 import { isServing } from "./transitions.ts";
 
 /** Each is a process with its own weights. */
 const MAX_AWAKE = 4;
-const IDLE_TIMEOUT_MS = 60_000;
 
 /**
  * The endpoint of a checkpoint that somebody asked for by name: it sleeps soon after the last request, and makes
@@ -20,16 +19,8 @@ export function launchImplicit(control: Control, checkpoint: Checkpoint): Promis
 /** The same, for callers that hold the gate already. */
 export async function acceptImplicit(control: Control, { id, model }: Checkpoint): Promise<Endpoint> {
   await makeRoom(control);
-  const launch: Launch = {
-    model,
-    checkpoint: id,
-    public: false,
-    recreate: false,
-    engine: "onnx",
-    implicit: true,
-    scaling: { min: 0, max: 1, idleTimeoutMs: IDLE_TIMEOUT_MS },
-  };
-  return accept(control, control.ids.next(), launch);
+  const launch = { model, checkpoint: id, public: false, recreate: false, engine: "onnx" } as const;
+  return accept(control, control.ids.next(), { ...launch, implicit: true });
 }
 
 async function makeRoom(control: Control): Promise<void> {

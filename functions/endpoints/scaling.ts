@@ -1,6 +1,9 @@
 import { scalingOf, type ScalingSettings } from "../../sdk/schema/scaling.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 
+/** Of what nobody launched for himself: it sleeps soon after the last request. */
+export const IMPLICIT_SCALING: ScalingSettings = { min: 0, max: 1, idleTimeoutMs: 60_000 };
+
 /**
  * Settings after a change, in which only what is given counts. Throws `invalid_input` if the two together
  * leave no number of replicas.

@@ -33,6 +33,11 @@ export const launchEndpoint = z.strictObject({
   scaling: z.optional(scalingSettings),
   /** It is stopped this long after its last launch, however busy it is. Absent: never. */
   maxLifetimeMs: z.optional(positiveInt),
+  /**
+   * For something that needs a model for a while, as a test does: where nobody has launched it, it sleeps a minute
+   * after its last request, until somebody launches it without this.
+   */
+  implicit: z.optional(z.literal(true)),
 });
 export type LaunchEndpoint = z.infer<typeof launchEndpoint>;
 export type LaunchEndpointInput = z.input<typeof launchEndpoint>;
@@ -65,7 +70,7 @@ export const endpoint = z.object({
   vllm: z.optional(z.record(z.string(), z.unknown())),
   hardware: z.optional(hardware),
   public: z.boolean(),
-  /** Launched because somebody chatted with its checkpoint by name, not by a launch. */
+  /** Launched for somebody who needed it for a while: by a chat with its checkpoint, by a test or an eval. */
   implicit: z.optional(z.boolean()),
   state: endpointState,
   /** Counts identities this name has had; replicas of older ones are drained. */

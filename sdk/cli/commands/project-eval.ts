@@ -119,22 +119,15 @@ async function launch(
   const { signal } = context;
   const { evalEndpoint } = await import("../../config/project-folder/eval-endpoint.ts");
   const endpoint = await evalEndpoint(model, { project, client: () => Client.default(), signal });
-  let isLeft = false;
-  try {
-    const run = await new Eval({ ...params, endpoint: endpoint.name }).launch({ signal });
-    if (!options.wait) {
-      // Whoever answers must stay for as long as the eval asks.
-      isLeft = true;
-      if (options.json) return printJson(context, run.record);
-      print(context, `${run.id} evaluates ${model}: ${context.command(`eval get ${run.id}`)}`);
-      return;
-    }
-    if (!options.json) print(context, `${run.id} evaluates ${model}`);
-    await run.result({ signal });
-    showEval(context, run.record, options.json);
-  } finally {
-    if (!isLeft) await endpoint.close();
+  const run = await new Eval({ ...params, endpoint }).launch({ signal });
+  if (!options.wait) {
+    if (options.json) return printJson(context, run.record);
+    print(context, `${run.id} evaluates ${model}: ${context.command(`eval get ${run.id}`)}`);
+    return;
   }
+  if (!options.json) print(context, `${run.id} evaluates ${model}`);
+  await run.result({ signal });
+  showEval(context, run.record, options.json);
 }
 
 function refuse(context: CliContext, findings: readonly Finding[], { json }: Options): never {

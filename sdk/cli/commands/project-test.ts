@@ -158,34 +158,29 @@ async function play(
     signal,
   });
   const played: { rollout: Rollout; file: string | undefined }[] = [];
-  try {
-    const saved = options.save ? await openRollouts(project.folder, player.name) : undefined;
-    if (!options.json) print(context, `Playing with ${player.name}`);
-    if (!options.json && (options.num ?? 0) > project.rows.rows)
-      print(
-        context,
-        `All there is: ${project.rows.rows} row${project.rows.rows === 1 ? "" : "s"}, each played once. --repeat plays them again.`,
-      );
-    for await (const rollout of playProject({
-      entries,
-      repeat,
-      seed,
-      player,
-      code,
-      settings,
-      timeoutMs,
-      signal,
-    })) {
-      const file = await saved?.save(rollout);
-      // Conversations are in their files: of a whole data set they would fill the memory.
-      played.push({ rollout: options.json ? rollout : withoutTexts(rollout), file });
-      if (options.json) continue;
-      for (const line of rolloutLines(rollout, file, context.colors)) print(context, line);
-      if (options.verbose)
-        for (const line of conversationLines(rollout, context.colors)) print(context, line);
-    }
-  } finally {
-    await player.close();
+  const saved = options.save ? await openRollouts(project.folder, player.name) : undefined;
+  if (!options.json) print(context, `Playing with ${player.name}`);
+  if (!options.json && (options.num ?? 0) > project.rows.rows)
+    print(
+      context,
+      `All there is: ${project.rows.rows} row${project.rows.rows === 1 ? "" : "s"}, each played once. --repeat plays them again.`,
+    );
+  for await (const rollout of playProject({
+    entries,
+    repeat,
+    seed,
+    player,
+    code,
+    settings,
+    timeoutMs,
+    signal,
+  })) {
+    const file = await saved?.save(rollout);
+    // Conversations are in their files: of a whole data set they would fill the memory.
+    played.push({ rollout: options.json ? rollout : withoutTexts(rollout), file });
+    if (options.json) continue;
+    for (const line of rolloutLines(rollout, file, context.colors)) print(context, line);
+    if (options.verbose) for (const line of conversationLines(rollout, context.colors)) print(context, line);
   }
   const outcomes = played.map(({ rollout }) => outcomeOf(rollout, code.rewards.length > 0));
   const summary = summaryOf(outcomes, options.threshold);

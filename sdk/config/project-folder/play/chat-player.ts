@@ -18,18 +18,11 @@ export interface ChatPlayerParams {
   maxTokensField?: "max_tokens" | "max_completion_tokens";
   /** Whether the server takes a seed. Default true. */
   takesSeed?: boolean;
-  close?: () => Promise<void>;
 }
 
 /** A model that answers chat completions. */
 export function chatPlayer(params: ChatPlayerParams): Player {
-  const {
-    name,
-    fields,
-    maxTokensField = "max_tokens",
-    takesSeed = true,
-    close = async () => undefined,
-  } = params;
+  const { name, fields, maxTokensField = "max_tokens", takesSeed = true } = params;
 
   async function ask(body: Record<string, unknown>, maxTokens: number, signal: AbortSignal) {
     try {
@@ -51,7 +44,7 @@ export function chatPlayer(params: ChatPlayerParams): Player {
     return answerOf(await ask(body, turn.maxTokens, turn.signal), turn, name);
   }
 
-  return { name, answer, close };
+  return { name, answer };
 }
 
 function answerOf(completion: ChatCompletion, turn: Turn, name: string): Answer {

@@ -18,7 +18,6 @@ export function mockPlayer(): Player {
   return {
     name: "mock",
     answer: async (turn) => answerOf(turn),
-    close: async () => undefined,
   };
 }
 

@@ -3,6 +3,7 @@ import type { ChatCompletion } from "../../../schema/chat.ts";
 import type { Client } from "../../../client.ts";
 import { Endpoint } from "../../../endpoint.ts";
 import { models } from "../../../model.ts";
+import { endpoint as endpointSchema } from "../../../schema/endpoint.ts";
 import { SHIPPED_MODELS } from "../../../schema/model.ts";
 import { SpotterError } from "../../../schema/errors.ts";
 import { isApiModel, modelNameKind } from "../catalogue.ts";
@@ -16,7 +17,6 @@ import type { Player } from "./player.ts";
 
 const OPENAI = "https://api.openai.com/v1";
 const CHAT_TIMEOUT_MS = 600_000;
-const MAX_LIFETIME_MS = 24 * 3_600_000;
 
 export interface OpenPlayerParams {
   /** What `--model` says: `mock`, a URL, a model, an endpoint, a checkpoint. Absent: the project's own. */
@@ -33,7 +33,7 @@ export interface OpenPlayerParams {
 export type ServeParams = Pick<OpenPlayerParams, "client" | "project" | "signal">;
 
 /**
- * Whoever answers. What had to be launched for it is stopped by `close`.
+ * Whoever answers. What had to be launched for it sleeps soon after its last answer.
  *
  * @throws SpotterError `model_not_found` with what may be given instead; `unauthorized`, `endpoint_failed`.
  */
@@ -92,25 +92,10 @@ export async function servingOf(
   );
 }
 
-/** Serves a model for the time of the test. An endpoint that was there before stays. */
 async function launched(name: string, params: OpenPlayerParams): Promise<Player> {
-  const { client, signal } = params;
-  const live = (await Endpoint.list({ client: client(), signal })).filter(isLive);
-  const endpoint = await launch(name, live, params);
-  const close = async () => {
-    if (!live.some((each) => each.name === endpoint.name)) await endpoint.stop();
-  };
-  try {
-    await endpoint.waitUntilReady({ signal });
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  return onGym(endpoint.name, name, params, close);
-}
-
-export function isLive({ state }: Endpoint): boolean {
-  return state !== "stopped" && state !== "failed";
+  const endpoint = await launch(name, params);
+  await endpoint.waitUntilReady({ signal: params.signal });
+  return onGym(endpoint.name, name, params);
 }
 
 /** Folders are meant as seen from the project, as a training takes them. */
@@ -118,20 +103,16 @@ function seenFrom(folder: string, name: string): string {
   return /^\.{1,2}(?:\/|$)/.test(name) ? resolve(folder, name) : name;
 }
 
-export async function launch(
-  name: string,
-  live: readonly Endpoint[],
-  { client, project, signal }: ServeParams,
-): Promise<Endpoint> {
+/**
+ * Serves a model for a while. Nobody stops it: others may have begun to ask it, and it sleeps by itself. One that
+ * somebody launched is left as it is.
+ */
+export async function launch(name: string, { client, project, signal }: ServeParams): Promise<Endpoint> {
   try {
-    const model = models.get(seenFrom(project.folder, name));
-    const isThere = live.some(({ record }) => record.model.name === model.name);
-    return await Endpoint.launch(model, {
-      client: client(),
-      signal,
-      // A test that is killed must not leave a model running for ever; one that was there is left as it is.
-      ...(!isThere && { maxLifetimeMs: MAX_LIFETIME_MS }),
-    });
+    const json = { model: models.get(seenFrom(project.folder, name)).ref, implicit: true };
+    const options = { json, signal, idempotencyKey: crypto.randomUUID() };
+    const record = await client().request(endpointSchema, "POST", "/endpoints", options);
+    return await Endpoint.get(record.name, { client: client(), signal });
   } catch (error) {
     if (!SpotterError.is(error) || !["model_not_found", "model_unsupported"].includes(error.code))
       throw error;
@@ -149,7 +130,7 @@ function notServed(name: string, why: string, cause?: unknown): SpotterError {
   });
 }
 
-function onGym(model: string, name: string, params: OpenPlayerParams, close?: () => Promise<void>): Player {
+function onGym(model: string, name: string, params: OpenPlayerParams): Player {
   const { client, chatTemplateKwargs } = params;
   const ask: Ask = (body, signal) =>
     client().receive(
@@ -159,7 +140,7 @@ function onGym(model: string, name: string, params: OpenPlayerParams, close?: ()
       async (response) => (await response.json()) as ChatCompletion,
     );
   const fields = { model, temperature: 1, ...templateFields(chatTemplateKwargs) };
-  return chatPlayer({ name, ask, fields, ...(close && { close }) });
+  return chatPlayer({ name, ask, fields });
 }
 
 function templateFields(kwargs: Record<string, unknown>): Record<string, unknown> {

@@ -38,6 +38,4 @@ export interface Player {
   /** What is played with, for people. */
   name: string;
   answer(turn: Turn): Promise<Answer>;
-  /** Puts away what was started for it. */
-  close(): Promise<void>;
 }
