@@ -14,7 +14,8 @@ import { NANO_SHAPE, parametersOf, shapeOf, type ModelShape } from "../../sdk/sc
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
 import { datasetKey } from "../datasets/datasets.ts";
-import { modelBlob } from "../models/models.ts";
+import { ggufConfig, type ReadStart } from "../models/gguf-config.ts";
+import { modelBlob, modelFiles } from "../models/models.ts";
 import { pricingOf } from "./pricing.ts";
 
 /** What a run's own settings and its model tell of it. */
@@ -29,7 +30,9 @@ export interface EngineEstimate {
 }
 
 const USUAL_ROW_TOKENS = 128;
-/** Undefined where nothing is known of the model beforehand, as of a GGUF file, or another engine trains. */
+const GGUF = /\.gguf$/i;
+
+/** Undefined where nothing is known of the model beforehand, or another engine trains. */
 export async function estimateEngine(control: Control, spec: RunSpec): Promise<EngineEstimate | undefined> {
   if (spec.engine !== "onnx") return undefined;
   const shape = await shapeOfModel(control, spec.model);
@@ -68,9 +71,18 @@ function memoryOf(control: Control, parts: MemoryParts, hardware: Hardware | und
 async function shapeOfModel(control: Control, { name, revision }: ModelRef): Promise<ModelShape | undefined> {
   if (name === "spotter/nano") return NANO_SHAPE;
   if (revision === undefined) return shapeOf(await control.modelConfig?.(name));
+  const gguf = (await modelFiles(control, revision)).find((path) => GGUF.test(path));
+  if (gguf !== undefined) return shapeOf(await ggufConfig(startOf(control, modelBlob(revision, gguf))));
   const config = await control.blobs.get(modelBlob(revision, "config.json"));
   if (config === undefined) return undefined;
   return shapeOf(await new Response(config).json().catch(() => undefined));
+}
+
+function startOf({ blobs }: Control, key: string): ReadStart {
+  return async (bytes) => {
+    const start = await blobs.get(key, { range: [0, bytes] });
+    return start && new Uint8Array(await new Response(start).arrayBuffer());
+  };
 }
 
 function rounded(parts: MemoryParts): MemoryParts {

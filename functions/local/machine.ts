@@ -1,6 +1,7 @@
 import { open, readdir, readFile, stat } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { ggufConfig } from "../models/gguf-config.ts";
 
 const MIB = 2 ** 20;
 const MAX_CONFIG_BYTES = 2 ** 20;
@@ -15,10 +16,11 @@ export function memoryMiB(
   return Math.floor(limit / MIB);
 }
 
-/** `config.json` of a folder of this machine; undefined where there is none that can be read. */
-export async function modelConfig(folder: string): Promise<unknown> {
-  if (!isAbsolute(folder)) return undefined;
-  const file = join(folder, "config.json");
+/** `config.json` of a folder of this machine, or what a GGUF file says in its place; undefined where neither can be read. */
+export async function modelConfig(place: string): Promise<unknown> {
+  if (!isAbsolute(place)) return undefined;
+  if (GGUF.test(place)) return await ggufConfig((bytes) => readStart(place, bytes));
+  const file = join(place, "config.json");
   try {
     const info = await stat(file);
     // A pipe would never end.
@@ -26,6 +28,20 @@ export async function modelConfig(folder: string): Promise<unknown> {
     return JSON.parse(await readFile(file, "utf8")) as unknown;
   } catch {
     return undefined;
+  }
+}
+
+/** The first bytes of a file; undefined where they cannot be read. */
+async function readStart(path: string, bytes: number): Promise<Uint8Array | undefined> {
+  const info = await stat(path).catch(() => undefined);
+  if (info?.isFile() !== true) return undefined;
+  const file = await open(path).catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(bytes, info.size)));
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
   }
 }
 

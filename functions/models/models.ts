@@ -178,6 +178,11 @@ export function modelBlobs(sha256: string): string {
   return sha256 === "" ? "models/" : `models/${sha256}/`;
 }
 
+/** Paths of a stored model's files; none of one that is not stored. */
+export async function modelFiles(control: Control, sha256: string): Promise<string[]> {
+  return (await findManifest(control, sha256))?.files.map(({ path }) => path) ?? [];
+}
+
 export async function findManifest(control: Control, sha256: string): Promise<Manifest | undefined> {
   return (await control.store.get<Manifest>(manifestKey(sha256)))?.value;
 }

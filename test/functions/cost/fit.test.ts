@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { RunDetail } from "../../../sdk/schema/run.ts";
+import { estimateReplica } from "../../../functions/cost/estimate-engine.ts";
+import { manifestKey, modelBlob } from "../../../functions/models/models.ts";
 import { ownMachine } from "../../../functions/cost/pricing.ts";
 import { testPlane, type TestPlane } from "../../fakes/control-plane.ts";
 import { preparedSpec } from "../../fakes/run-spec.ts";
@@ -74,6 +77,21 @@ describe("a launch that its machine cannot hold", () => {
     const spec = { ...(await preparedSpec(plane)), model: { name: "/models/qwen" } };
     const { error } = (await (await plane.call("POST", "/runs", spec)).json()) as Refusal;
     expect(error.message).toContain("Training /models/qwen like this takes about");
+  });
+});
+
+describe("a stored GGUF file", () => {
+  it("is estimated by its metadata", async () => {
+    const { control } = await planeWith(2_000);
+    const bytes = readFileSync(new URL("../../fixtures/engine/gguf/qwen3.gguf", import.meta.url));
+    const sha256 = "a".repeat(64);
+    const file = { path: "qwen3.gguf", size: bytes.length, sha256 };
+    await control.store.put(manifestKey(sha256), { v: 1, files: [file] });
+    await control.blobs.put(modelBlob(sha256, file.path), new Blob([bytes]).stream());
+    const model = { name: "acme/qwen", revision: sha256 };
+    const estimate = await estimateReplica(control, { model, engine: "onnx" });
+    expect(estimate).toMatchObject({ availableMiB: 2_000 });
+    expect(estimate?.neededMiB).toBeGreaterThan(100);
   });
 });
 

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { memoryMiB, modelConfig, modelFault } from "../../../functions/local/machine.ts";
 
@@ -23,6 +24,15 @@ describe("this machine", () => {
     expect(await modelConfig("relative")).toBeUndefined();
     writeFileSync(join(folder, "config.json"), "{");
     expect(await modelConfig(folder)).toBeUndefined();
+  });
+
+  it("reads what a GGUF file says in place of a config.json", async () => {
+    const file = fileURLToPath(new URL("../../fixtures/engine/gguf/qwen3.gguf", import.meta.url));
+    expect(await modelConfig(file)).toMatchObject({
+      model_type: "qwen3",
+      hidden_size: expect.any(Number) as number,
+    });
+    expect(await modelConfig("/none.gguf")).toBeUndefined();
   });
 
   it("tells why no model can be read from a path", async () => {
