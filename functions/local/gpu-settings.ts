@@ -4,6 +4,7 @@ import * as z from "zod/mini";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import { engineImages, type EngineImages } from "../../sdk/schema/engine-images.ts";
 import { atomicWrite } from "./atomic-write.ts";
+import { errorCode } from "./disk-error.ts";
 
 const gpuSettings = z.object({ v: z.literal(1), images: engineImages });
 
@@ -18,14 +19,20 @@ export function readGpuSettings(home: string): EngineImages | undefined {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return undefined;
+    throw unreadable(path, `cannot be read (${errorCode(error) ?? String(error)}).`, error);
   }
   const parsed = gpuSettings.safeParse(parseJson(text));
   if (parsed.success) return parsed.data.images;
-  throw new SpotterError("state_unreadable", `${path} does not hold the images of engines.`, {
+  throw unreadable(path, "does not hold the images of engines.");
+}
+
+function unreadable(path: string, what: string, cause?: unknown): SpotterError {
+  return new SpotterError("state_unreadable", `${path} ${what}`, {
     where: path,
     hint: "Remove it, or run `spotter up --gpu` with the images.",
+    cause,
   });
 }
 

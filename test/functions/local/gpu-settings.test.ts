@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { dockerEngines } from "../../../functions/local/docker-engines.ts";
 import { readGpuSettings, writeGpuSettings } from "../../../functions/local/gpu-settings.ts";
@@ -16,6 +16,13 @@ it("keeps the images of engines for the next daemon, until there are none", () =
 
 it.each(["{", '{"v":2}', '{"v":1,"images":{"vllm":"--privileged"}}'])("refuses the file %s", (text) => {
   writeFileSync(folder("gpu.json"), text);
+  expect(() => readGpuSettings(folder())).toThrow(
+    expect.objectContaining({ code: "state_unreadable", where: folder("gpu.json") }),
+  );
+});
+
+it("does not take what cannot be read for no GPUs", () => {
+  mkdirSync(folder("gpu.json"));
   expect(() => readGpuSettings(folder())).toThrow(
     expect.objectContaining({ code: "state_unreadable", where: folder("gpu.json") }),
   );
