@@ -1,8 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Client, Dataset, models, recipes, TrainConfig } from "../../sdk/index.ts";
+import { Dataset, recipes, TrainConfig } from "../../sdk/index.ts";
 import { startGpuStack, type GpuStack } from "../e2e/aws/gpu-stack.ts";
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
@@ -13,27 +11,16 @@ const shards = (files: { path: string }[] = []) =>
 
 describe.skipIf(!hasPython)("a training over two instances on a fake AWS", () => {
   let stack: GpuStack;
-  let rewards = "";
   beforeAll(async () => {
     stack = await startGpuStack();
-    Client.setDefault(new Client({ url: stack.url, key: stack.key }));
-    rewards = join(stack.folder, "rewards.ts");
-    await writeFile(
-      rewards,
-      'import { reward } from "spotter";\nexport const length = reward(async (args) => args.response.content.length);\n',
-    );
-    await models.push(new URL("../../engine/models/nano", import.meta.url), { name: "Qwen/Qwen3.5-4B" });
   });
-  afterAll(async () => {
-    Client.setDefault(undefined);
-    await stack.close();
-  });
+  afterAll(() => stack.close());
 
   const train = (numRollout: number, more: object = {}) =>
     new TrainConfig({
       model: "Qwen/Qwen3.5-4B",
       dataset: Dataset.fromArray([{ q: "rain" }, { q: "fog" }], { inputColumn: "q" }),
-      rewards,
+      rewards: stack.rewards,
       hardware: { gpu: "H100", count: 8, nodes: 2 },
       ...more,
       recipe: recipes.slime({ numRollout, saveInterval: 2, rolloutNumGpus: 16, nSamplesPerPrompt: 8 }),

@@ -1,22 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  Client,
-  Dataset,
-  Endpoint,
-  type HardwareParams,
-  models,
-  recipes,
-  TrainConfig,
-} from "../../../sdk/index.ts";
+import { Dataset, Endpoint, type HardwareParams, recipes, TrainConfig } from "../../../sdk/index.ts";
 import { startGpuStack, type GpuStack } from "./gpu-stack.ts";
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 if (!hasPython) process.stderr.write("skipped: there is no python3 on this machine\n");
 
-const nano = new URL("../../../engine/models/nano", import.meta.url);
 const dataset = Dataset.fromArray(
   ["rain", "snow", "fog"].map((keywords) => ({ keywords })),
   { inputColumn: "keywords", promptTemplate: "Write a haiku about {input}." },
@@ -30,28 +21,16 @@ const recipe = {
 
 describe.skipIf(!hasPython)("GPU engines on AWS, by their stand-ins", () => {
   let stack: GpuStack;
-  let rewards = "";
   beforeAll(async () => {
     stack = await startGpuStack();
-    Client.setDefault(new Client({ url: stack.url, key: stack.key }));
-    rewards = join(stack.folder, "rewards.ts");
-    await writeFile(
-      rewards,
-      'import { reward } from "spotter";\nexport const length = reward(async (args) => args.response.content.length);\n',
-    );
-    // Any weights will do under the name: the stand-ins read none.
-    await models.push(nano, { name: "Qwen/Qwen3.5-4B" });
   });
-  afterAll(async () => {
-    Client.setDefault(undefined);
-    await stack.close();
-  });
+  afterAll(() => stack.close());
 
   it("train by the tutorial's own recipe in a job of Batch, then twenty steps more", async () => {
     const config = {
       model: "Qwen/Qwen3.5-4B",
       dataset,
-      rewards,
+      rewards: stack.rewards,
       imageOverlay: [`echo changed > ${join(stack.folder, "changed")}`],
     };
     const first = await new TrainConfig({
@@ -81,7 +60,7 @@ describe.skipIf(!hasPython)("GPU engines on AWS, by their stand-ins", () => {
       new TrainConfig({
         model: "Qwen/Qwen3.5-4B",
         dataset,
-        rewards,
+        rewards: stack.rewards,
         hardware,
         recipe: recipes.slime({ ...recipe, numRollout: 2 }),
       }).launch();

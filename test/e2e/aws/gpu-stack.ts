@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,6 +10,7 @@ import { archive } from "../../../infra/bundle/tar.ts";
 import { gpuReplica, gpuWork, nodesWork } from "../../../infra/components/container-definition.ts";
 import { engineStart } from "../../../infra/components/container-start.ts";
 import type { GpuEngine } from "../../../infra/config/images.ts";
+import { Client, models } from "../../../sdk/index.ts";
 import type { FakeAwsOptions, StartContainer } from "../../fakes/aws/index.ts";
 import { imageFolder, startInImage } from "./gpu-containers.ts";
 import { STACK } from "./resources.ts";
@@ -19,8 +20,15 @@ import { startStack, type AwsStack } from "./stack.ts";
 export interface GpuStack extends AwsStack {
   /** Of the test; containers may leave something there. */
   folder: string;
+  /** A file with one reward, the length of an answer. */
+  rewards: string;
 }
 
+const REWARDS =
+  'import { reward } from "spotter";\nexport const length = reward(async (args) => args.response.content.length);\n';
+const NANO = new URL("../../../engine/models/nano", import.meta.url);
+
+/** With a model `Qwen/Qwen3.5-4B`, and as the home that scripts speak to. */
 export async function startGpuStack(): Promise<GpuStack> {
   const folder = mkdtempSync(join(tmpdir(), "spotter-gpu-stack-"));
   const agent = await serveAgent();
@@ -28,10 +36,18 @@ export async function startGpuStack(): Promise<GpuStack> {
     resources: resourcesOf(agent.program, startInImage(await imageFolder(folder))),
     containerPlaces: PLACES,
   });
+  const client = new Client({ url: stack.url, key: stack.key });
+  Client.setDefault(client);
+  // Any weights will do under the name: the stand-ins read none.
+  await models.push(NANO, { name: "Qwen/Qwen3.5-4B", client });
+  const rewards = join(folder, "rewards.ts");
+  writeFileSync(rewards, REWARDS);
   return {
     ...stack,
     folder,
+    rewards,
     async close() {
+      Client.setDefault(undefined);
       await stack.close();
       agent.close();
       rmSync(folder, { recursive: true, force: true });
