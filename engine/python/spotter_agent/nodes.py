@@ -150,6 +150,8 @@ class Children:
                     connection.sendall(json.dumps(reply).encode() + b"\n")
             except (socket.timeout, TimeoutError):
                 how = f"was silent for {round(self._silent_after_s)} s"
+            except ConnectionError:
+                pass  # A node that dies with a beat's reply unread resets the connection: it is gone all the same.
             except (OSError, ValueError, KeyError, TypeError):
                 how = "broke its connection"
         if rank is not None and not self._closed.is_set():

@@ -77,6 +77,24 @@ print(wait(lambda: early.told) and early.told)
     ]);
   });
 
+  it("tell of one that dies with an answer unread as of any other that dies", async () => {
+    const lines = await python(`
+import socket, struct
+main = main_node(1)
+dying = child(main, 1)
+print(main.wait_joined(5))
+# No orderly end: the connection is reset.
+dying._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+dying._closed.set()
+os.close(dying._connection.detach())
+print(wait(lambda: lost) and lost)
+main.close()
+sys.stdout.flush()
+os._exit(0)
+`);
+    expect(lines).toEqual(["True", "['Node 1 is gone: it closed its connection.']"]);
+  });
+
   it("take in nobody who does not know the job's token, and know their place", async () => {
     const lines = await python(`
 main = main_node(1)
