@@ -13,6 +13,8 @@ export default defineConfig({
           ...shared,
           name: "unit",
           include: ["test/{sdk,functions,engine,scripts,examples,budget,docs}/**/*.test.ts"],
+          // Some start a process or a server; a machine that is busy must not fail them.
+          testTimeout: 15_000,
           // Files share a process, which loads our modules and schemas once: half of the time. What a test changes
           // of its process (variables, globals, timers) it puts back.
           isolate: false,
