@@ -69,7 +69,7 @@ interface InstallParams extends Required<Pick<RequirementsParams, "text" | "pyth
 }
 
 async function install({ fresh, text, python, timeoutMs, run }: InstallParams): Promise<void> {
-  await mkdir(fresh, { recursive: true });
+  await mkdir(fresh, { recursive: true, mode: 0o700 });
   const file = join(fresh, "requirements.txt");
   const words = ["install", "--no-input", "--disable-pip-version-check", "--requirement", file];
   const environment = ["-m", "venv", "--system-site-packages"];

@@ -5,6 +5,7 @@ import { createControlPlane, type ControlPlane } from "../app.ts";
 import { newKey } from "../keys/key-ring.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import { readDaemonFile, removeDaemonFile, writeDaemonFile } from "./daemon-file.ts";
+import { closeHome } from "./close-home.ts";
 import { createHttpServer } from "../http/http-server.ts";
 import { listen } from "./listen.ts";
 import { openLocalDeps, type LocalDeps } from "./local-deps.ts";
@@ -35,6 +36,7 @@ interface Daemon {
 /** Runs the daemon of a state folder until it is told to end, and leaves nothing behind. */
 export async function runDaemon(options: DaemonOptions): Promise<void> {
   const lock = await lockState(options.home);
+  closeHome(options.home);
   const lastPort = portOf(readDaemonFile(options.home));
   let port = 0;
   const publicUrl = () => `http://127.0.0.1:${port}`;

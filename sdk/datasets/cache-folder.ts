@@ -15,7 +15,7 @@ export async function writeAtomic(
   path: string,
   content: AsyncIterable<string | Uint8Array> | Iterable<string>,
 ): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const partial = `${path}.${randomUUID()}.part`;
   try {
     const handle = await open(partial, "w");

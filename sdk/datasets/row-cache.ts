@@ -50,7 +50,7 @@ async function* keptRows(
   identity: unknown,
   rows: AsyncIterable<Row>,
 ): AsyncIterable<Row> {
-  await mkdir(dirname(path), { recursive: true });
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const partial = `${path}.${randomUUID()}.part`;
   const hash = createHash("sha256");
   let count = 0;

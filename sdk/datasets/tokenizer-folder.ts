@@ -7,6 +7,7 @@ import { downloadHubFile } from "../hub/download-hub-file.ts";
 import { openHub } from "../hub/hub.ts";
 import { modelRepo } from "../hub/push-model.ts";
 import { packageRoot, spotterHome } from "../local/home.ts";
+import { makeFolder } from "../schema/files/make-folder.ts";
 import { modelRecord } from "../schema/model.ts";
 
 const TOKENIZER_FILE = /^(tokenizer|tokenizer_config)\.json$|^chat_template\.jinja$/;
@@ -32,6 +33,7 @@ export async function tokenizerFolder(
   const path = `/models/${model.split("/").map(encodeURIComponent).join("/")}`;
   const record = await client().request(modelRecord, "GET", path, { signal });
   const folder = join(spotterHome(), "cache", "tokenizers", record.sha256);
+  await makeFolder(folder, 0o700);
   for (const file of record.files.filter((each) => TOKENIZER_FILE.test(each.path))) {
     if (existsSync(join(folder, file.path))) continue;
     const url = `/models/${record.sha256}/files/${encodeURIComponent(file.path)}`;

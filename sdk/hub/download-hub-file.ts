@@ -28,7 +28,7 @@ export function downloadHubFile(hub: Hub, repo: HubRepo, file: HubFile): Promise
 
 async function download(hub: Hub, repo: HubRepo, file: HubFile, path: string): Promise<string> {
   if (await isFile(path)) return path;
-  await mkdir(dirname(path), { recursive: true });
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const partial = `${path}.${process.pid}.part`;
   const resumable = await adoptPartial(path, partial);
   const hashes = hashesOf(file);

@@ -1,5 +1,15 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -49,6 +59,11 @@ async function status(file: DaemonFile): Promise<number> {
   return (await fetch(`${file.url}/status`, { headers })).status;
 }
 
+/** What others than the owner may do with anything directly in a folder; below what is closed they get nowhere. */
+function openToOthers(home: string): string[] {
+  return readdirSync(home).filter((name) => (statSync(join(home, name)).mode & 0o077) !== 0);
+}
+
 describe("the daemon", () => {
   it("writes how to reach it for its owner only, prints one line, and ends when asked", async () => {
     const daemon = start(["--port", "0"]);
@@ -64,6 +79,25 @@ describe("the daemon", () => {
     expect((await fetch(`${file.url}/shutdown`, { method: "POST", headers })).status).toBe(200);
     expect(await daemon.exited).toBe(0);
     expect(existsSync(join(daemon.home, "daemon.json"))).toBe(false);
+  }, 30_000);
+
+  it("keeps its state to its owner in a folder that others may read, also what was open before", async () => {
+    const home = newHome();
+    chmodSync(home, 0o755);
+    mkdirSync(join(home, "cache"));
+    writeFileSync(join(home, "daemon.log"), "");
+    chmodSync(join(home, "cache"), 0o755);
+    chmodSync(join(home, "daemon.log"), 0o644);
+    const daemon = start(["--port", "0"], home);
+    await daemon.file();
+    expect(readdirSync(home)).toEqual(
+      expect.arrayContaining(["state.db", "state.db-wal", "state.db-shm", "blobs", "cache"]),
+    );
+    expect(openToOthers(home)).toEqual([]);
+    expect(statSync(home).mode & 0o777).toBe(0o755);
+    daemon.child.kill("SIGTERM");
+    expect(await daemon.exited).toBe(0);
+    expect(openToOthers(home)).toEqual([]);
   }, 30_000);
 
   it("logs each request of the gateway with its id and no key, and sends its trace where OTLP is configured", async () => {

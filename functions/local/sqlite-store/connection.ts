@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite";
 import { damaged, storeError, isBusy } from "./errors.ts";
@@ -18,6 +18,8 @@ export class Connection {
     this.#path = path;
     try {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      // SQLite would make it readable for all; what it puts beside a database has the modes of that.
+      closeSync(openSync(path, "a", 0o600));
       this.#database = new DatabaseSync(path, { timeout: 5000 });
     } catch (error) {
       throw storeError(error, path);

@@ -44,7 +44,7 @@ export interface WorkerdIsolates extends Isolates {
 export function createWorkerdIsolates(params: WorkerdIsolatesParams = {}): WorkerdIsolates {
   const { memoryMiB = 256, loadTimeoutMs = 10_000, idleTimeoutMs = 60_000, onMessage = () => {} } = params;
   const workDir = fitting(params.workDir ?? tmpdir());
-  mkdirSync(workDir, { recursive: true });
+  mkdirSync(workDir, { recursive: true, mode: 0o700 });
   removeLeftovers(workDir);
   const limits = launcher(memoryMiB, params.findProgram);
   const isolates = createIsolates({

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import type { Dataset } from "../../../sdk/dataset.ts";
@@ -110,6 +110,8 @@ describe("a dataset on the hub", () => {
     const hub = await fakeHub({ [NAME]: haikus });
     const options = { repo, split: "train[:3]", inputColumn: "keywords" };
     await new HuggingFaceDataset(options).load();
+    // Whatever may be read in the state folder itself: rows are their owner's alone.
+    expect(statSync(join(process.env.SPOTTER_HOME ?? "", "cache")).mode & 0o777).toBe(0o700);
     await hub.close();
     const again = new HuggingFaceDataset({ ...options, promptTemplate: "{text}!" });
     expect((await again.load())[0]?.prompt).toEqual([{ role: "user", content: "haiku 0!" }]);
