@@ -6,6 +6,7 @@ import { newKey } from "../keys/key-ring.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import { readDaemonFile, removeDaemonFile, writeDaemonFile } from "./daemon-file.ts";
 import { closeHome } from "./close-home.ts";
+import { diskError, isDiskError } from "./disk-error.ts";
 import { createHttpServer } from "../http/http-server.ts";
 import { listen } from "./listen.ts";
 import { openLocalDeps, type LocalDeps } from "./local-deps.ts";
@@ -75,7 +76,9 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
 
   await ended;
   stopIdleCheck();
-  await shutDown(daemon, options.home);
+  await shutDown(daemon, options.home).catch((error: unknown) => {
+    throw isDiskError(error) ? diskError(error, options.home) : error;
+  });
 }
 
 /** OpenTelemetry's own variables say whether and where traces go; its packages are loaded only then. */

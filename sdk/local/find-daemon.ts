@@ -8,17 +8,19 @@ import {
   type Status,
 } from "../schema/status.ts";
 import { isAlive } from "./is-alive.ts";
-import { folderInstead } from "./unusable-state.ts";
+import { unreadableState } from "./unusable-state.ts";
 
 export interface Daemon extends DaemonFile {
   /** What it says of itself; the file may be older than a restart. */
   runningVersion: string;
 }
 
+const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR"]);
+
 /**
  * The daemon that owns a state folder, if it answers.
  *
- * @throws SpotterError `state_unreadable` if a folder lies where its file must be.
+ * @throws SpotterError `state_unreadable` if its file cannot be read.
  */
 export async function findDaemon(home: string): Promise<Daemon | undefined> {
   const file = await readDaemonFile(home);
@@ -44,9 +46,9 @@ async function readDaemonFile(home: string): Promise<DaemonFile | undefined> {
     const parsed = daemonFile.safeParse(JSON.parse(await readFile(path, "utf8")));
     return parsed.success ? parsed.data : undefined;
   } catch (error) {
-    // No daemon could ever write its own there.
-    if ((error as { code?: string }).code === "EISDIR") throw folderInstead(path);
-    return undefined;
+    const isAbsent = ABSENT.has((error as { code?: string }).code ?? "");
+    if (isAbsent || error instanceof SyntaxError) return undefined;
+    throw unreadableState(home, path, error);
   }
 }
 

@@ -2,6 +2,7 @@ import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
+  chownSync,
   closeSync,
   mkdirSync,
   mkdtempSync,
@@ -23,6 +24,7 @@ import { daemonFile } from "../../sdk/schema/status.ts";
 import { runCli } from "../sdk/cli/run-cli.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../functions/node.ts");
+const CLI = join(import.meta.dirname, "../../sdk/cli/bin.ts");
 const isRoot = process.getuid?.() === 0;
 
 interface Daemon {
@@ -39,7 +41,7 @@ function newFolder(): string {
 }
 
 /** Starts a daemon; resolves when it listens or has ended. */
-async function start(home: string, options: { uid?: number } = {}): Promise<Daemon> {
+async function start(home: string, options: { uid?: number; gid?: number } = {}): Promise<Daemon> {
   const child = spawn(process.execPath, ["--no-warnings", PROGRAM, "--port", "0"], {
     env: { ...process.env, SPOTTER_HOME: home },
     stdio: ["ignore", "pipe", "pipe"],
@@ -150,6 +152,49 @@ describe("a state folder that cannot be used", () => {
     expect(JSON.parse(last)).toMatchObject({
       error: { code: "state_unreadable", hint: expect.stringContaining("SPOTTER_HOME") as string },
     });
+  });
+});
+
+describe("a state folder that is closed while its daemon runs", () => {
+  // To root nothing is closed, so somebody else has it.
+  const user = isRoot ? { uid: 65_534, gid: 65_534 } : {};
+
+  it("is refused by `spotter down` with the way to open it, after which it ends the daemon", async () => {
+    const home = newFolder();
+    if (user.uid !== undefined) chownSync(home, user.uid, user.gid);
+    const down = async () => {
+      const env = { ...process.env, SPOTTER_HOME: home, SPOTTER_URL: "" };
+      const words = ["--no-warnings", CLI, "down", "--json"];
+      const child = spawn(process.execPath, words, { env, stdio: ["ignore", "pipe", "inherit"], ...user });
+      let output = "";
+      child.stdout.on("data", (chunk) => (output += String(chunk)));
+      await once(child, "close");
+      return JSON.parse(output) as unknown;
+    };
+    const daemon = await start(home, user);
+    chmodSync(home, 0o200);
+    expect(await down()).toMatchObject({
+      error: {
+        code: "state_unreadable",
+        message: `Cannot read ${join(home, "daemon.json")}: EACCES.`,
+        hint: expect.stringContaining(`chmod u+rwx ${home}`) as string,
+      },
+    });
+    chmodSync(home, 0o700);
+    expect(await down()).toEqual({ stopped: true, home });
+    expect(await daemon.ended).toBe(0);
+  });
+
+  it("lets a daemon that is told by its process id end, with what is wrong as its last line", async () => {
+    const home = newFolder();
+    if (user.uid !== undefined) chownSync(home, user.uid, user.gid);
+    const daemon = await start(home, user);
+    chmodSync(home, 0o200);
+    daemon.child.kill("SIGTERM");
+    expect(await daemon.ended).toBe(2);
+    chmodSync(home, 0o700);
+    const last = daemon.output().trim().split("\n").at(-1) ?? "";
+    expect(JSON.parse(last)).toMatchObject({ error: { code: "state_unreadable", where: home } });
   });
 });
 

@@ -26,7 +26,7 @@ export function tailLines(path: string, lines: number): string[] {
  */
 export function boundLog(path: string, maxBytes: number): void {
   if (sizeOf(path) <= maxBytes) return;
-  writeFileSync(`${path}.1`, readEnd(path, Math.floor(maxBytes / 2)), { mode: 0o600 });
+  writeFileSync(`${path}.1`, readEnd(path, Math.floor(maxBytes / 2)).bytes, { mode: 0o600 });
   truncateSync(path, 0);
 }
 
@@ -35,26 +35,28 @@ export function noteInLog(path: string, line: string): void {
 }
 
 function linesOf(path: string): string[] {
-  const text = readEnd(path, TAIL_BYTES).toString("utf8");
-  const lines = text.split("\n");
+  const { bytes, isWhole } = readEnd(path, TAIL_BYTES);
+  const lines = bytes.toString("utf8").split("\n");
   if (lines.at(-1) === "") lines.pop();
   // Where the reading began within a line, its rest is no line.
-  if (sizeOf(path) > TAIL_BYTES) lines.shift();
+  if (!isWhole) lines.shift();
   return lines;
 }
 
-function readEnd(path: string, bytes: number): Buffer {
+/** Nothing, where it cannot be read: a log is told of what ended, and must not keep it from ending. */
+function readEnd(path: string, maxBytes: number): { bytes: Buffer; isWhole: boolean } {
   let descriptor: number;
   try {
     descriptor = openSync(path, "r");
   } catch {
-    return Buffer.alloc(0);
+    return { bytes: Buffer.alloc(0), isWhole: true };
   }
   try {
     const { size } = fstatSync(descriptor);
-    const wanted = Math.min(size, bytes);
+    const wanted = Math.min(size, maxBytes);
     const buffer = Buffer.alloc(wanted);
-    return buffer.subarray(0, readSync(descriptor, buffer, 0, wanted, size - wanted));
+    const read = readSync(descriptor, buffer, 0, wanted, size - wanted);
+    return { bytes: buffer.subarray(0, read), isWhole: size <= maxBytes };
   } finally {
     closeSync(descriptor);
   }

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { signalGroup } from "../../../functions/local/process-identity.ts";
 import type { ContainerKind } from "../../../functions/ports/containers.ts";
@@ -38,6 +47,21 @@ function pidSaid(lines: string[], word: string): number {
 }
 
 describe("the process", () => {
+  it("is known to have ended although its log cannot be read any more", async () => {
+    const containers = await open();
+    await launch(containers, "job-1", "say=up forever");
+    await says(containers, "job-1", "up");
+    const log = folder("home", "containers", "job-1.log");
+    rmSync(log);
+    symlinkSync(log, log);
+    await containers.stop("job-1", 0);
+    expect(await containers.describe("job-1")).toMatchObject({
+      state: "exited",
+      reason: "user",
+      logTail: [],
+    });
+  });
+
   it("gets its own variables and nothing of the daemon's", async () => {
     process.env["SPOTTER_TEST_SECRET"] = "of the daemon";
     const containers = await open({ environment: { LD_LIBRARY_PATH: "/opt/lib" } });
