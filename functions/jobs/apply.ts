@@ -65,13 +65,13 @@ function applyOne(document: RunDocument, event: RunEventBody): RunUpdate {
         (run.step >= run.steps || run.cancelRequested || run.pauseRequested === true);
       return moved(document, isLast ? "save" : "work", { phase: event.phase, waitingFor: undefined });
     }
-    case "metrics":
-      return {
-        document: {
-          ...document,
-          run: { ...run, step: event.step, metrics: { ...run.metrics, ...event.metrics } },
-        },
-      };
+    case "metrics": {
+      const { step, metrics, late = false } = event;
+      const told = late
+        ? { metrics: { ...metrics, ...run.metrics } }
+        : { step, metrics: { ...run.metrics, ...metrics } };
+      return { document: { ...document, run: { ...run, ...told } } };
+    }
     case "state":
     case "rollouts":
     case "checkpoint":

@@ -17,7 +17,13 @@ export const runEventBody = z.discriminatedUnion("type", [
     current: z.optional(nonNegativeInt),
     total: z.optional(nonNegativeInt),
   }),
-  z.object({ type: z.literal("metrics"), step: nonNegativeInt, metrics: z.record(z.string(), z.number()) }),
+  z.object({
+    type: z.literal("metrics"),
+    step: nonNegativeInt,
+    metrics: z.record(z.string(), z.number()),
+    /** Told after those of a later step: the run is further than this. */
+    late: z.optional(z.boolean()),
+  }),
   z.object({ type: z.literal("rollouts"), step: nonNegativeInt, count: nonNegativeInt, sha256: z.string() }),
   z.object({ type: z.literal("checkpoint"), step: nonNegativeInt, id: z.string() }),
   z.object({

@@ -42,7 +42,7 @@ export function applyEvents(model: RunModel, events: readonly RunEvent[]): void 
     switch (body.type) {
       case "metrics":
         for (const [name, value] of Object.entries(body.metrics)) addValue(model, name, body.step, value);
-        addTime(model, body.step, atMs);
+        if (body.late !== true) addTime(model, body.step, atMs);
         model.revision++;
         break;
       case "rollouts":

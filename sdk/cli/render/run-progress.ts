@@ -40,6 +40,7 @@ export function advance(progress: RunProgress, { atMs, body }: RunEvent): RunPro
     case "phase":
       return { ...progress, phase: body.phase };
     case "metrics": {
+      if (body.late === true) return { ...progress, metrics: { ...body.metrics, ...progress.metrics } };
       const mark = { step: body.step, atMs };
       return {
         ...progress,

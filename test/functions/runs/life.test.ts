@@ -15,6 +15,9 @@ describe("a run", () => {
     expect(spec).toMatchObject({ kind: "train", runId: id, attempt: 1, threads: 2 });
     await job.report({ type: "run", event: { type: "phase", phase: "generate" } });
     await job.report({ type: "run", event: { type: "metrics", step: 4, metrics: { reward: 0.5 } } });
+    // Of an earlier step, told late: the run does not go back to it.
+    const late = { type: "metrics", step: 3, metrics: { reward: 0.1, own: 7 }, late: true };
+    await job.report({ type: "run", event: late });
     expect(await job.save(4)).toMatchObject({ id: `${id}@4`, runId: id, step: 4, attempt: 1 });
     await job.report({ type: "run", event: { type: "phase", phase: "save-checkpoint" } });
     expect((await state()).state).toBe("saving");
@@ -24,7 +27,7 @@ describe("a run", () => {
       state: "succeeded",
       step: 4,
       attempt: 1,
-      metrics: { reward: 0.5 },
+      metrics: { reward: 0.5, own: 7 },
       endedAtMs: expect.any(Number) as number,
     });
     const page = await plane.json<RunEventPage>("GET", `/runs/${id}/events?after=0`);
@@ -33,7 +36,7 @@ describe("a run", () => {
     const told = page.events.map(({ body }) => (body.type === "state" ? body.state : body.type));
     expect(told).toEqual([
       ...["queued", "attempt", "provisioning", "starting", "running"],
-      ...["phase", "metrics", "checkpoint", "phase", "saving", "succeeded"],
+      ...["phase", "metrics", "metrics", "checkpoint", "phase", "saving", "succeeded"],
     ]);
     expect(plane.complaints).toEqual([]);
   });

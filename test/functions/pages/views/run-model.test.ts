@@ -50,6 +50,17 @@ describe("the model of a run", () => {
 });
 
 describe("the time that is left", () => {
+  it("is not counted anew from numbers that come late", () => {
+    const model = createRunModel();
+    applyEvents(model, [
+      at(1, 0, metrics(1, { loss: 1 })),
+      at(2, 1_000, metrics(2, { loss: 1 })),
+      at(3, 1_500, { type: "metrics", step: 1, metrics: { own: 7 }, late: true }),
+    ]);
+    expect(remainingMs(model, run(2), 1_000)).toBe(8_000);
+    expect(model.series.get("own")).toEqual({ steps: [1], values: [7] });
+  });
+
   const paced = () => {
     const model = createRunModel();
     // One step stalls; the median does not care.

@@ -31,6 +31,13 @@ describe("advance", () => {
     expect(figures(progress)).toEqual(["loss 2.000"]);
   });
 
+  it("does not go back for numbers that come late", () => {
+    const late = { ...metrics(1, { loss: 9, own: 7 }), late: true };
+    const progress = after([0, metrics(1, { loss: 3 })], [1_000, metrics(2, { loss: 2 })], [2_000, late]);
+    expect(progress).toMatchObject({ step: 2, metrics: { loss: 2, own: 7 } });
+    expect(etaMs(progress)).toBe(98_000);
+  });
+
   it("tells the time left from the pace of this attempt", () => {
     expect(etaMs(after([0, metrics(0)]))).toBeUndefined();
     expect(etaMs(after([1_000, metrics(1)], [11_000, metrics(11)]))).toBe(89_000);
