@@ -18,6 +18,10 @@ async function standIn(): Promise<string> {
   await cp(new URL("../fixtures/engines/stubs/slime", import.meta.url), join(dir, "slime"), {
     recursive: true,
   });
+  await copyFile(
+    new URL("../fixtures/engines/stubs/event_writer.py", import.meta.url),
+    join(dir, "event_writer.py"),
+  );
   await writeFile(join(dir, "options.json"), JSON.stringify(Object.keys(SLIME_OPTIONS.options)));
   await writeFile(
     join(dir, "rewards.ts"),
@@ -120,8 +124,12 @@ describe.skipIf(!hasPython)("the tutorial's own recipe, on a stand-in for slime"
   it("does what a recipe of no engine says", async () => {
     const dataset = Dataset.fromArray([{ q: "a", a: "b" }], { inputColumn: "q", outputColumn: "a" });
     const sft = { model: "Qwen/Qwen3.5-4B", dataset, recipe: recipes.sft({ steps: 2, learningRate: 1e-6 }) };
-    const run = await new TrainConfig({ ...sft, engine: "slime", slime: { saveInterval: 1 } }).launch();
+    const slime = { saveInterval: 1, flags: { "use-tensorboard": true } };
+    const run = await new TrainConfig({ ...sft, engine: "slime", slime }).launch();
     expect((await run.result()).checkpoints().map(({ step }) => step)).toEqual([1, 2]);
+    await run.refresh();
+    // The first is in TensorBoard's files alone.
+    expect(run.record.metrics).toMatchObject({ "train/critic-value_loss": 1, loss: 0.25 });
     const rewards = join(dir, "rewards.ts");
     const twice = new TrainConfig({ ...sft, rewards, recipe: recipes.slime({}), slime: { saveInterval: 1 } });
     await expect(twice.launch()).rejects.toMatchObject({ code: "invalid_input", where: "slime" });

@@ -1,5 +1,6 @@
 /**
- * A second opinion on trackers: TensorBoard's own reader, MLflow's own server, and what W&B's own client sends.
+ * A second opinion on trackers: TensorBoard's own reader, MLflow's own server, and what W&B's own client sends; and
+ * TensorBoard's own writer, whose files the agent of GPU engines reads.
  * `pip install tensorboard mlflow wandb` brings them; SPOTTER_TEST_PYTHON names a Python that has them. Each that is
  * missing skips its test, with the reason on stderr.
  */
@@ -17,6 +18,7 @@ import type { RunEventPage } from "../../sdk/schema/event.ts";
 import { trackerHttp, type TrackerRequest } from "../../functions/trackers/tracker-http.ts";
 import { testPlane } from "../fakes/control-plane.ts";
 import { runningRun } from "../fakes/job.ts";
+import { PYTHON_DIR } from "../engine/python/spotter_agent/run-python.ts";
 import { fakeWandb } from "../fakes/trackers.ts";
 
 const PYTHON = process.env["SPOTTER_TEST_PYTHON"] || "python3";
@@ -75,6 +77,45 @@ withPackage("tensorboard", "TensorBoard reads what is written for it", async () 
     "reward/mean": STEPS.map(({ step, metrics }) => [step, metrics["reward/mean"]]),
   });
   expect(read.text).toContain("| trainer.learningRate | 0.0002 |");
+});
+
+const WRITE_EVENTS = `
+import sys
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.plugins.scalar.summary_v2 import scalar_pb
+from tensorboard.summary.writer.event_file_writer import EventFileWriter
+writer = EventFileWriter(sys.argv[1])
+for step in range(3):
+    value = Summary.Value(tag="train/loss", simple_value=1 / (step + 1))
+    writer.add_event(Event(step=step, summary=Summary(value=[value])))
+    writer.add_event(Event(step=step, summary=scalar_pb("own/score", step / 4)))
+writer.close()
+`;
+const FOLLOW_EVENTS = `
+import json, subprocess, sys
+from pathlib import Path
+from spotter_agent.metric_files import MetricFiles
+said = []
+folder, *writer = sys.argv[1:]
+files = MetricFiles([Path(folder)], said.append)
+subprocess.run([*writer, folder], check=True)
+print(json.dumps([[list(each)[:3] for _, numbers in files.look(True) for each in numbers], said]))
+`;
+
+withPackage("tensorboard", "the agent reads what TensorBoard's own writer writes", async () => {
+  const path = folder();
+  const env = { ...process.env, PYTHONPATH: PYTHON_DIR, PYTHONDONTWRITEBYTECODE: "1" };
+  const writer = [PYTHON, "-c", WRITE_EVENTS];
+  const { stdout } = await run("python3", ["-c", FOLLOW_EVENTS, path, ...writer], { env });
+  const steps = [0, 1, 2];
+  expect(JSON.parse(stdout)).toEqual([
+    steps.flatMap((step) => [
+      ["train/loss", step, Math.fround(1 / (step + 1))],
+      ["own/score", step, step / 4],
+    ]),
+    [],
+  ]);
 });
 
 const SEARCH_RUNS = `

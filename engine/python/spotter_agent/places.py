@@ -6,6 +6,7 @@ from typing import Dict
 
 from .client import JobClient
 from .hub import fetch_model
+from .metrics import metrics_dir
 from .nodes import Place
 from .options import Options
 from .transport import Transport
@@ -43,6 +44,8 @@ def places_of(job: Dict, work_dir: Path, options: Options, token: str) -> Dict[s
         "workDir": str(work_dir),
         "modelDir": model_dir,
         "saveDir": str(work_dir / "save"),
+        # What is written there as event files or lines of JSON is told as metrics.
+        "metricsDir": str(metrics_dir(work_dir)),
         # What a training begins with that has no checkpoint of its own: the model, or what it starts from.
         "weightsDir": weights_dir,
         "convertedDir": converted_dir,

@@ -15,6 +15,7 @@ from .engine_process import EngineProcess
 from .engines import slime, slime_checkpoint
 from .errors import JobError, Lost, Stale, Stopped
 from .log import Log
+from .metrics import Metrics
 from .nodes import Place
 from .options import Options
 from .overlay import run_overlay
@@ -39,15 +40,13 @@ class TrainWork:
         self._engine: Optional[EngineProcess] = None
         # Started before the engine, such as Ray: they end with the job and not before.
         self._helpers: List[EngineProcess] = []
-        self._metrics: Dict[int, Dict[str, float]] = {}
+        self._metrics: Optional[Metrics] = None
         self._lock = threading.Lock()
         self._phase = ""
         self._phase_at = 0.0
         self._node_lost: Optional[JobError] = None
         self._cluster: Optional[Cluster] = None
         self._inherited_steps = int(self._native.get("startedSteps", 0))
-        # The rollout whose samples are being learnt, as slime counts them from 1; 0 before the first.
-        self._learning = 0
         self._start = Start()
 
     def node_lost(self, error: JobError) -> None:
@@ -150,15 +149,18 @@ class TrainWork:
         return Conversion(what, words, target, is_whole, env, self._log, is_stopped, pause_s)
 
     def _train(self, argv: List[str], env: Dict[str, str]) -> str:
+        inherited_steps = self._inherited_steps
+        metrics = Metrics(self._client, self._log, self._work_dir, inherited_steps, self._steps, argv, env)
+        self._metrics = metrics
         can_convert = "toHf" in self._native.get("conversions", {})
         saver = Saver(
             self._client,
             self._log,
             self._save,
-            self._inherited_steps,
-            max(0, self._start.made_steps - self._inherited_steps),
+            inherited_steps,
+            max(0, self._start.made_steps - inherited_steps),
             self._steps,
-            self._metrics_of,
+            metrics.of,
             (lambda step: self._to_hf(step, env)) if can_convert else None,
             converts=slime.SAVES_WEIGHTS not in argv,
             has_state=slime.keeps_dataset_state(argv),
@@ -168,20 +170,22 @@ class TrainWork:
         self._engine = EngineProcess(argv, env, self._work_dir, self._line)
         saver.start()
         try:
-            return self._watch(self._engine, saver)
+            return self._watch(self._engine, saver, metrics)
         finally:
             self._engine.close()
 
-    def _watch(self, engine: EngineProcess, saver: Saver) -> str:
+    def _watch(self, engine: EngineProcess, saver: Saver, metrics: Metrics) -> str:
         stopping_since: Optional[float] = None
         while True:
             code = engine.wait(self._options.poll_s)
             if self._client.ended.is_set():
                 raise self._client.end or Stopped()
             if code is not None:
-                return self._ended(engine, saver, code, stopping_since is not None)
+                return self._ended(engine, saver, metrics, code, stopping_since is not None)
+            metrics.look()
             if self._node_lost is not None:
                 engine.close()
+                metrics.look(is_over=True)
                 self._store_rest(saver)
                 raise self._node_lost
             if self._cluster is not None:
@@ -194,16 +198,18 @@ class TrainWork:
                 engine.terminate()
             if stopping_since is not None and time.monotonic() - stopping_since > self._options.grace_s:
                 engine.close()
+                metrics.look(is_over=True)
                 saver.finish()
                 return "cancelled"
 
-    def _ended(self, engine: EngineProcess, saver: Saver, code: int, is_stopping: bool) -> str:
-        # What it left behind, if anything, must not write any more while its checkpoints are read.
+    def _ended(self, engine: EngineProcess, saver: Saver, metrics: Metrics, code: int, is_stopping: bool) -> str:
+        # What it left behind, if anything, must not write any more while its checkpoints and metrics are read.
         engine.close()
+        metrics.look(is_over=True)
         self._phase_changed("save-checkpoint")
         if code != 0 and not is_stopping:
             self._store_rest(saver)
-            raise cause_of_end(code, engine.tail(), has_worked=bool(self._metrics))
+            raise cause_of_end(code, engine.tail(), has_worked=metrics.has_any)
         saver.finish()
         if is_stopping:
             return "cancelled"
@@ -231,26 +237,8 @@ class TrainWork:
             return
         if told.phase is not None:
             self._phase_changed(told.phase)
-        if told.metrics is None or told.step is None:
-            return
-        if told.is_rollout:
-            self._learning = told.step
-        step = self._learning if told.is_optimizer_step and self._learning > 0 else told.step
-        self._numbers(step - self._inherited_steps, told.metrics, is_done=told.is_optimizer_step)
-
-    def _numbers(self, step: int, metrics: Dict[str, float], is_done: bool) -> None:
-        # A step that the run has not is none of its own.
-        if not 0 <= step <= self._steps:
-            return
-        with self._lock:
-            self._metrics.setdefault(step, {}).update(metrics)
-        if is_done:
-            self._client.set_progress(step=step)
-        self._client.run_event({"type": "metrics", "step": step, "metrics": metrics})
-
-    def _metrics_of(self, step: int) -> Dict[str, float]:
-        with self._lock:
-            return dict(self._metrics.get(step, {}))
+        if self._metrics is not None:
+            self._metrics.line(told)
 
     def _phase_changed(self, phase: str) -> None:
         now = time.monotonic()

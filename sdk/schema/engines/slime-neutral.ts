@@ -19,6 +19,7 @@ export type PlannedSpec = Pick<
   | "tools"
   | "python"
   | "startFrom"
+  | "env"
 > & { slime?: SlimeSettings; imageOverlay?: readonly string[]; gpus: number; nodes: number };
 
 /** Whether answers are sampled on other GPUs than those that learn: `train_async.py` does both at a time. */

@@ -55,6 +55,7 @@ export function slimePlan(spec: PlannedSpec, startedSteps = 0): NativePlan {
       SPOTTER_JOB_TOKEN: "{{spotter.jobToken}}",
       SPOTTER_ATTEMPT: "{{spotter.attempt}}",
       SPOTTER_SLIME_SETUP: "{{spotter.slimeSetup}}",
+      ...eventFiles(spec, argv),
     },
     overlay: [...(spec.imageOverlay ?? [])],
     // Ray is begun by the agent, which keeps it.
@@ -64,6 +65,12 @@ export function slimePlan(spec: PlannedSpec, startedSteps = 0): NativePlan {
     conversions: slimeConversions(spec, architecture, billions),
     startedSteps,
   };
+}
+
+/** Where TensorBoard's files go, for the agent to read them; slime refuses to write any without being told. */
+function eventFiles({ slime = {}, env }: PlannedSpec, argv: readonly string[]): NativePlan["env"] {
+  const isOn = argv.includes("--use-tensorboard") || slime.customConfig?.["use_tensorboard"] === true;
+  return isOn && env["TENSORBOARD_DIR"] === undefined ? { TENSORBOARD_DIR: "{{spotter.metricsDir}}" } : {};
 }
 
 /** Every option, by its own name. Documents are added to `files`. */

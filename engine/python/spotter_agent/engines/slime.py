@@ -33,17 +33,19 @@ PHASES = {
 # Go on from a checkpoint that has no optimizer; write Hugging Face weights beside each checkpoint.
 WITHOUT_OPTIMIZER = "--no-load-optim"
 SAVES_WEIGHTS = "--save-hf"
+# Write TensorBoard's event files.
+WRITES_EVENTS = "--use-tensorboard"
 
 
 class Told(NamedTuple):
-    """What a line tells: numbers of a step (counted from 1), or the phase that begins.
+    """What a line tells: numbers of a step (counted from 1) by slime's names, or the phase that begins.
 
     Steps of the optimizer have numbers of their own, of which a rollout may have several: ``is_optimizer_step`` says
-    that ``metrics`` are of the rollout that is being learnt, which a line with ``is_rollout`` began.
+    that ``values`` are of the rollout that is being learnt, which a line with ``is_rollout`` began.
     """
 
     step: Optional[int] = None
-    metrics: Optional[Dict[str, float]] = None
+    values: Optional[Dict[str, float]] = None
     phase: Optional[str] = None
     is_rollout: bool = False
     is_optimizer_step: bool = False
@@ -62,7 +64,7 @@ def read_line(line: str) -> Optional[Told]:
         kind = match.group("kind")
         return Told(
             step=int(match.group("number")) + 1,
-            metrics={own_name(name): value for name, value in values.items()},
+            values=values,
             is_rollout=kind == "rollout",
             is_optimizer_step=kind == "step",
         )

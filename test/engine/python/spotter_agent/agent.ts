@@ -23,6 +23,8 @@ export interface Behaviour {
   conversionFails?: string;
   secondsToConvert?: number;
   megabytes?: number;
+  flushesEvents?: "each" | "end";
+  tearsEvents?: boolean;
 }
 
 export interface AgentRun {

@@ -82,27 +82,50 @@ describe.runIf(hasPython)("what an engine's end means", () => {
   );
 });
 
+describe.runIf(hasPython)("the names that charts know slime's numbers by", () => {
+  const names: [string, string][] = [
+    ["train/loss", "loss"],
+    ["train/lr-pg_0", "lr"],
+    ["train/kl_loss", "kl"],
+    ["rollout/raw_reward", "reward/mean"],
+    ["eval/math", "eval/math"],
+    ["eval/eval", "eval/reward/mean"],
+    ["eval/eval/response_len/mean", "eval/response_len/mean"],
+    ["eval/eval-no_verdict", "eval/missing_verdicts"],
+    ["train/critic-value_loss", "train/critic-value_loss"],
+  ];
+  it("are Spotter's own where it has some", () => {
+    const found = callAll(names.map(([name]) => ["engines.slime.own_name", name]));
+    expect(found).toEqual(names.map(([, own]) => own));
+  });
+});
+
 describe.runIf(hasPython)("what the lines of slime tell", () => {
   const lines: [string, unknown][] = [
     [`${RAY}Timer train_wait start`, { phase: "generate", is_rollout: false, is_optimizer_step: false }],
     [`${RAY}Timer unknown_thing start`, null],
     [
       `${RAY}step 4: {'train/loss': np.float64(0.5), 'train/lr-pg_0': 1e-06, 'train/kl_loss': tensor(0.25)}`,
-      { step: 5, metrics: { loss: 0.5, lr: 1e-6, kl: 0.25 }, is_rollout: false, is_optimizer_step: true },
+      {
+        step: 5,
+        values: { "train/loss": 0.5, "train/lr-pg_0": 1e-6, "train/kl_loss": 0.25 },
+        is_rollout: false,
+        is_optimizer_step: true,
+      },
     ],
     [
       `${RAY}rollout 4: {'rollout/raw_reward': -0.5, 'rollout/nan_share': nan, 'rollout/top': inf, 'rollout/x': -inf}`,
-      { step: 5, metrics: { "reward/mean": -0.5 }, is_rollout: true, is_optimizer_step: false },
+      { step: 5, values: { "rollout/raw_reward": -0.5 }, is_rollout: true, is_optimizer_step: false },
     ],
     [
       `${RAY}eval 9: {'eval/math': 0.75, 'eval/is_on': True, 'eval/name': 'x'}`,
-      { step: 10, metrics: { "eval/math": 0.75 }, is_rollout: false, is_optimizer_step: false },
+      { step: 10, values: { "eval/math": 0.75 }, is_rollout: false, is_optimizer_step: false },
     ],
     [
       `${RAY}eval 9: {'eval/eval': 0.5, 'eval/eval/response_len/mean': 7, 'eval/eval-no_verdict': 1}`,
       {
         step: 10,
-        metrics: { "eval/reward/mean": 0.5, "eval/response_len/mean": 7, "eval/missing_verdicts": 1 },
+        values: { "eval/eval": 0.5, "eval/eval/response_len/mean": 7, "eval/eval-no_verdict": 1 },
         is_rollout: false,
         is_optimizer_step: false,
       },

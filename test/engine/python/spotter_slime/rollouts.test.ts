@@ -42,7 +42,7 @@ logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="[%(asctime)s]
 `;
     const [line = ""] = await runPython(`${HEAD}${logger}${log}`, env);
     const read = `from spotter_agent.engines.slime import read_line; import sys
-print(read_line(${JSON.stringify(line)}).metrics)`;
+print(read_line(${JSON.stringify(line)}).values)`;
     expect(await runPython(read)).toEqual(["{'missing_verdicts': 1.0, 'reward/quality': 2.0}"]);
   });
 

@@ -210,6 +210,16 @@ describe("what slime is started with", () => {
     expect(valueOf(plan.argv, "actor-num-nodes")).toBe("2");
   });
 
+  it("has TensorBoard write where the agent reads, when it is turned on and nobody says where", () => {
+    const place = (slime: SlimeSettings, env = {}) =>
+      slimePlan(planned({ env }, slime)).env["TENSORBOARD_DIR"];
+    expect(place({})).toBeUndefined();
+    expect(place({ flags: { "use-tensorboard": true } })).toBe("{{spotter.metricsDir}}");
+    expect(place({ customConfig: { use_tensorboard: true } })).toBe("{{spotter.metricsDir}}");
+    // The container has the run's own variables already.
+    expect(place({ flags: { "use-tensorboard": true } }, { TENSORBOARD_DIR: "/data/tb" })).toBeUndefined();
+  });
+
   it("says nothing of the job's token but where it is", () => {
     expect(JSON.stringify(slimePlan(planned()))).toContain("{{spotter.jobToken}}");
   });

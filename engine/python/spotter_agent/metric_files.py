@@ -1,0 +1,102 @@
+"""Follows the metric files of a folder while the engine writes them. Whatever is wrong with one is said once."""
+
+import os
+from pathlib import Path
+from typing import Callable, Dict, Iterable, List, Optional, Set, Tuple
+
+from .event_file import EventFile
+from .growing_file import GrowingFile, Take
+from .metric_lines import MetricLines
+from .metric_number import Number
+
+MAX_FILES = 200
+# Names that user code makes up must not fill the memory.
+MAX_TAGS = 1_000
+MAX_TAG_CHARACTERS = 256
+
+
+def event_reader() -> Take:
+    return EventFile().take
+
+
+def line_reader() -> Take:
+    return MetricLines().take
+
+
+def reader_of(name: str) -> Optional[Callable[[], Take]]:
+    """By a file's name; None for one that is no metric file."""
+    if "tfevents" in name:
+        return event_reader
+    return line_reader if name.endswith(".jsonl") else None
+
+
+class MetricFiles:
+    """What the files hold when it is made is of somebody before, and is passed over."""
+
+    def __init__(self, folders: Iterable[Path], warn: Callable[[str], None]) -> None:
+        self._folders = list(dict.fromkeys(folders))
+        self._warn = warn
+        self._said: Set[Tuple[str, str]] = set()
+        self._tags: Set[str] = set()
+        self._files: Dict[Path, GrowingFile] = {}
+        for path, size in self._found():
+            self._follow(path, size)
+
+    def look(self, is_over: bool = False) -> List[Tuple[Path, List[Number]]]:
+        """What came since the last look, file by file. ``is_over``: nobody writes any more."""
+        for path, _ in self._found():
+            if path not in self._files:
+                self._follow(path, 0)
+        news: List[Tuple[Path, List[Number]]] = []
+        for file in self._files.values():
+            numbers: List[Number] = []
+            try:
+                for more, fault in file.look(is_over):
+                    numbers.extend(number for number in more if self._is_taken(number))
+                    if fault is not None:
+                        self._say(file.path, fault)
+            except FileNotFoundError:
+                pass
+            except OSError as error:
+                self._say(file.path, f"it cannot be read ({error.strerror})")
+            if numbers:
+                news.append((file.path, numbers))
+        return news
+
+    def _found(self) -> List[Tuple[Path, int]]:
+        found = []
+        for folder in self._folders:
+            for place, _, names in os.walk(folder):
+                for name in names:
+                    path = Path(place, name)
+                    if reader_of(name) is None or path.is_symlink():
+                        continue
+                    try:
+                        found.append((path, path.stat().st_size))
+                    except OSError:  # gone since
+                        continue
+        return sorted(found)
+
+    def _follow(self, path: Path, passes_over: int) -> None:
+        reader = reader_of(path.name)
+        if reader is None:
+            return
+        if len(self._files) >= MAX_FILES:
+            self._say(path.parent, f"of more than {MAX_FILES} files the rest is not read")
+            return
+        self._files[path] = GrowingFile(path, reader, passes_over)
+
+    def _is_taken(self, number: Number) -> bool:
+        if number.tag in self._tags:
+            return True
+        if len(self._tags) >= MAX_TAGS or len(number.tag) > MAX_TAG_CHARACTERS:
+            self._say(Path("tags"), f"of more than {MAX_TAGS} names, and of very long ones, the rest is not read")
+            return False
+        self._tags.add(number.tag)
+        return True
+
+    def _say(self, path: Path, what: str) -> None:
+        if (str(path), what) in self._said:
+            return
+        self._said.add((str(path), what))
+        self._warn(f"metric file {path.name}: {what}")
