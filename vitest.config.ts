@@ -15,6 +15,7 @@ export default defineConfig({
           include: ["test/{sdk,functions,engine,scripts,examples,budget,docs}/**/*.test.ts"],
           // Some start a process or a server; a machine that is busy must not fail them.
           testTimeout: 15_000,
+          hookTimeout: 30_000,
           // Files share a process, which loads our modules and schemas once: half of the time. What a test changes
           // of its process (variables, globals, timers) it puts back.
           isolate: false,
@@ -30,6 +31,7 @@ export default defineConfig({
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
           testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
@@ -38,6 +40,7 @@ export default defineConfig({
           name: "chaos",
           include: ["test/chaos/**/*.test.ts"],
           testTimeout: 120_000,
+          hookTimeout: 60_000,
           fileParallelism: false,
         },
       },
