@@ -1,7 +1,7 @@
 /** Every code a finding can have, and what it means; docs/project-folder.md lists them, and a test compares. */
 export const FINDING_CODES = {
   // config.yml: form
-  config_missing: "there is no config.yml, config.yaml or config.json",
+  config_missing: "there is no config.yml, config.yaml or config.json, or the folder cannot be read",
   config_ambiguous: "there is more than one of them; the first is read",
   config_syntax: "not YAML or not JSON, or no keys in it",
   duplicate_key: "a key stands twice in one section",
