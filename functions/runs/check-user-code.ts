@@ -1,12 +1,15 @@
 import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import type { ChatMessage } from "../../sdk/schema/rollout.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
+import { asksUngranted, JUDGE_GRANT_HINT } from "../../sdk/schema/judge-grants.ts";
+import { pythonBundle } from "../../sdk/schema/user-code.ts";
 import type { EnvironmentSetup, PythonSetup, RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
 import { datasetHead } from "../datasets/datasets.ts";
 import { callMembers, environmentError, openEnvironment } from "../user-code/environments.ts";
 import { getUserCode } from "../user-code/records.ts";
 import { preflightRewards } from "../user-code/preflight.ts";
+import { userCodeBytes } from "../user-code/user-code.ts";
 import { openTools } from "../user-code/tools.ts";
 import { checkRewards } from "./check-rewards.ts";
 
@@ -21,7 +24,11 @@ type Checked = Pick<RunSpec, "dataset" | "rewards" | "tools" | "python" | "envir
  */
 export async function checkUserCode(control: Control, spec: Checked): Promise<string[]> {
   if (spec.tools) await openTools(control, spec.tools);
-  if (spec.python) await checkPython(control, spec.python);
+  const ofPython = spec.python ? await checkPython(control, spec.python) : [];
+  return [...ofPython, ...(await checkIsolated(control, spec))];
+}
+
+async function checkIsolated(control: Control, spec: Checked): Promise<string[]> {
   const { environments } = spec;
   if (environments === undefined)
     return spec.rewards ? checkRewards(control, spec.rewards, spec.dataset.sha256) : [];
@@ -47,7 +54,7 @@ export async function checkUserCode(control: Control, spec: Checked): Promise<st
  *
  * @throws SpotterError `python_missing`; `not_found` for the code or a secret; `user_code_invalid` for other code.
  */
-async function checkPython(control: Control, { code, rewards, tools }: PythonSetup): Promise<void> {
+async function checkPython(control: Control, { code, rewards, tools }: PythonSetup): Promise<string[]> {
   const file = rewards?.file ?? tools?.file ?? "The code";
   if (control.config.hasPython?.() !== true) {
     throw new SpotterError(
@@ -67,6 +74,11 @@ async function checkPython(control: Control, { code, rewards, tools }: PythonSet
     });
   }
   if (code.secrets.length > 0) await control.secrets.resolve(code.secrets);
+  const bundle = pythonBundle.parse(
+    JSON.parse(new TextDecoder().decode(await userCodeBytes(control, code.sha256))),
+  );
+  if (!asksUngranted(Object.values(bundle.files), code.secrets)) return [];
+  return [`${file} asks a model with llm_judge, and no secret is granted to ask with. ${JUDGE_GRANT_HINT}`];
 }
 
 /** Begins episodes, and judges answers to them that break careless rewards. */

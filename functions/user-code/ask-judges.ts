@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import { judgeAsk, type JudgeAnswer, type JudgeAsk } from "../../sdk/schema/judge-ask.ts";
+import { judgeServer } from "../../sdk/schema/judge-grants.ts";
 import { parseWith } from "../../sdk/schema/parse.ts";
 import { schemaFault } from "../../sdk/schema/schema-fault.ts";
 
@@ -11,7 +12,6 @@ const TIMEOUT_MS = 120_000;
 const MAX_KEPT = 5_000;
 const MAX_SPENDERS = 1_000;
 const BUDGET = { calls: 20_000, tokens: 20_000_000 };
-const OPENAI = "https://api.openai.com/v1";
 /** Too many at once, and what servers say while they start or break. */
 const AGAIN = [408, 409, 429, 500, 502, 503, 504];
 
@@ -45,11 +45,8 @@ export async function askJudge(given: unknown, params: JudgesParams): Promise<Ju
   params.onAsk?.();
   try {
     const ask = parseWith(judgeAsk, given, "judge");
-    const base = (params.secrets["OPENAI_BASE_URL"] ?? OPENAI).replace(/\/+$/, "");
-    if (base === OPENAI && params.secrets["OPENAI_API_KEY"] === undefined)
-      return {
-        error: "it needs the secrets OPENAI_API_KEY and, for another server, OPENAI_BASE_URL; grant them",
-      };
+    const { base, fault } = judgeServer(params.secrets);
+    if (fault !== undefined) return { error: fault };
     const key = `${base}\n${JSON.stringify(ask)}`;
     const before = kept.get(key);
     const answer = before ?? inTurn(() => paid(ask, base, params));

@@ -103,7 +103,8 @@ async function judgesOf(deps: UserCodeDeps, setup: JudgeSetup, options: JudgeOpt
   return { secrets: await grantedTo(deps, setup), spender, signal, onAsk };
 }
 
-async function grantedTo(deps: UserCodeDeps, { code }: JudgeSetup): Promise<Record<string, string>> {
+/** The secrets that the code of a setup may read. */
+export async function grantedTo(deps: UserCodeDeps, { code }: JudgeSetup): Promise<Record<string, string>> {
   return code.secrets.length > 0 ? deps.secrets.resolve(code.secrets) : {};
 }
 

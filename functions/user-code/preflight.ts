@@ -1,11 +1,12 @@
 import type { DatasetRow } from "../../sdk/schema/dataset.ts";
 import type { ErrorCode } from "../../sdk/schema/error-codes.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
+import { JUDGE_GRANT_HINT, judgeServer } from "../../sdk/schema/judge-grants.ts";
 import type { IsolateResult } from "../ports/isolates.ts";
 import { adversarialRows, type ProbeRow } from "./adversarial-rows.ts";
 import { combineVerdict } from "./combine.ts";
-import { callRewards, openRewards, type JudgeSetup, type OpenRewards } from "./judge.ts";
-import { unasked } from "./with-judges.ts";
+import { callRewards, grantedTo, openRewards, type JudgeSetup, type OpenRewards } from "./judge.ts";
+import { isAsking } from "./with-judges.ts";
 import type { UserCodeDeps } from "./records.ts";
 
 /** More rows find hardly more faults and cost time at every launch. */
@@ -21,7 +22,7 @@ export interface PreflightReport {
 /**
  * Tries the rewards on a few dataset rows with answers that break careless code, before anything costs money.
  *
- * @throws SpotterError what {@link judgeRows} throws; `reward_failed` if a reward threw, `reward_timeout` if it
+ * @throws SpotterError what {@link judgeRows} throws; `reward_failed` if a reward threw or may ask no judge, `reward_timeout` if it
  * was too slow, `isolate_out_of_memory` or `isolate_crashed` if it took the isolate down, `reward_invalid` if it
  * never returned a score. The message names the reward, the row, the cause and the line.
  */
@@ -31,6 +32,7 @@ export async function preflightRewards(
   rows: readonly DatasetRow[],
 ): Promise<PreflightReport> {
   const open = await openRewards(deps, setup);
+  const noJudge = judgeServer(await grantedTo(deps, setup)).fault;
   const probes = adversarialRows(rows.slice(0, MAX_ROWS));
   const results: IsolateResult[][] = open.rewards.map(() => []);
   for (const batch of batches(probes)) {
@@ -40,11 +42,18 @@ export async function preflightRewards(
       batch.map(({ row }) => row),
       setup.timeoutMs,
     );
-    // Models are not asked before a launch: it would cost, and an answer that is not there yet is no fault.
-    byReward.forEach((each, index) => results[index]?.push(...each.map(unasked)));
+    byReward.forEach((each, index) =>
+      results[index]?.push(...each.map((result) => unasked(result, noJudge))),
+    );
     failOnError(open, probes, results);
   }
   return { judged: probes.length, warnings: warningsOf(open, probes, results) };
+}
+
+/** Models are not asked before a launch: it would cost. That none would answer is known all the same. */
+function unasked(result: IsolateResult, fault: string | undefined): IsolateResult {
+  if (!isAsking(result)) return result;
+  return fault === undefined ? { value: 0 } : { error: { code: NO_JUDGE, message: `judge: ${fault}` } };
 }
 
 /** The first row's answers one by one: a reward that is stuck costs its time limit once, not once a row. */
@@ -59,12 +68,16 @@ function failOnError({ rewards, name }: OpenRewards, probes: ProbeRow[], results
     results[index]?.forEach((result, at) => {
       const probe = probes[at];
       if (!probe || !("error" in result) || !isFatal(result.error.code)) return;
+      if (result.error.code === NO_JUDGE)
+        throw failure("reward_failed", reward.name, name, probe, result.error, JUDGE_GRANT_HINT);
       throw failure(result.error.code as ErrorCode, reward.name, name, probe, result.error);
     });
   });
 }
 
-const FATAL = ["reward_failed", "reward_timeout", "isolate_out_of_memory", "isolate_crashed"];
+/** Told as what it would be at the first step: the reward's failure. */
+const NO_JUDGE = "no_judge";
+const FATAL = [NO_JUDGE, "reward_failed", "reward_timeout", "isolate_out_of_memory", "isolate_crashed"];
 
 function isFatal(code: string): boolean {
   return FATAL.includes(code);
@@ -108,13 +121,14 @@ function failure(
   file: string,
   probe: ProbeRow,
   { message, where }: { message: string; where?: string },
+  hint = HINTS[code] ?? "Try the reward on this answer by itself.",
 ): SpotterError {
   return new SpotterError(
     code,
     `Reward "${reward}" on ${probe.answer} to row ${probe.dataset + 1}: ${message}`,
     {
       where: where ?? file,
-      hint: HINTS[code] ?? "Try the reward on this answer by itself.",
+      hint,
       status: 400,
     },
   );

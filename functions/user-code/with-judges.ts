@@ -74,9 +74,9 @@ function waitingIn(results: readonly IsolateResult[]): Open[] {
   });
 }
 
-/** A result of a reward that waits for a model counts as one. */
-export function unasked(result: IsolateResult): IsolateResult {
-  return asksOf(result) === undefined ? result : { value: 0 };
+/** Whether a reward waits for a model's answer. */
+export function isAsking(result: IsolateResult): boolean {
+  return asksOf(result) !== undefined;
 }
 
 /** Only the adapter makes such a value: what a reward itself returns has no key of this name. */

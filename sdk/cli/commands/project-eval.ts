@@ -91,6 +91,7 @@ async function projectEval(
   const isModel = model !== undefined && ["catalogue", "folder"].includes(modelNameKind(model, CATALOGUE));
   const resolved = await resolveProject(dir, {
     ...{ overrides: words, allowPython, signal, isTrained: false, ...(isModel && { model }) },
+    secrets: options.secret ?? [],
     environment: process.env,
   });
   const { project, runs } = resolved;

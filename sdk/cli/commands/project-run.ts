@@ -75,6 +75,7 @@ async function projectRun(
     model: modelWord(options.model),
     teacher: modelWord(options.teacher),
     allowPython,
+    secrets: options.secret ?? [],
     signal,
     environment: process.env,
   });

@@ -76,7 +76,8 @@ export const FINDING_CODES = {
   legacy_file: "a file of older projects, with its successor",
   // Beside them
   requirements_invalid: "a line of requirements.txt that pip would refuse",
-  secret_missing: "${NAME} in config.yml that neither .env nor the environment has",
+  secret_missing:
+    "${NAME} in config.yml that neither .env nor the environment has, or a judge without a secret to ask with",
   env_invalid: "a line of .env that sets nothing",
   // spotter run
   override_invalid: "a word of the command line that sets nothing",

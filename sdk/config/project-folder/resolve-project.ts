@@ -3,6 +3,7 @@ import { located } from "./config-document.ts";
 import type { ProjectConfig } from "./config-schema.ts";
 import { embeddedIgnores, embeddedLimits } from "./embedded-engine.ts";
 import { type Finding, hasErrors } from "./finding.ts";
+import { judgeFindings } from "./judge-findings.ts";
 import { applyOverrides } from "./overrides.ts";
 import { type Examples, type Plan, planOf } from "./plan.ts";
 import { type Project, readProject } from "./project.ts";
@@ -16,6 +17,8 @@ export interface ResolveProjectParams extends Substitutes {
   signal?: AbortSignal | undefined;
   /** Whether rewards.py and tools.py may run beside the trainer. Default false. */
   allowPython?: boolean | undefined;
+  /** Names of secrets that rewards and tools may read; unknown, nobody misses one. */
+  secrets?: readonly string[] | undefined;
   /** Whether it is to be trained: then there must be a batch of rows. Default true. */
   isTrained?: boolean;
 }
@@ -66,7 +69,8 @@ export async function resolveProject(
     plan: planOf(project, config, document, model, examples),
     limits: embeddedLimits(config, project, model, params).map((remark) => located(document, remark)),
   }));
-  return { project: { ...project, config }, runs, findings: [...findings, ...ignored] };
+  const ofJudges = params.secrets ? judgeFindings(project.folder, project.rewards, params.secrets) : [];
+  return { project: { ...project, config }, runs, findings: [...findings, ...ofJudges, ...ignored] };
 }
 
 /**

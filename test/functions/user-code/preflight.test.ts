@@ -60,6 +60,25 @@ describe("preflightRewards", () => {
     expect((error as Error).message).toContain(message);
   });
 
+  it("refuses a reward that asks a judge without the secrets to ask with, and asks nobody otherwise", async () => {
+    const setup = await open.upload(
+      `import { reward } from "spotter";
+export const kind = reward(async ({ response, judge }) =>
+  response.content === "" ? 0 : (await judge({ model: "m", prompt: "Kind?" })).score);`,
+    );
+    await expect(preflightRewards(open.deps, setup, rows)).rejects.toMatchObject({
+      code: "reward_failed",
+      status: 400,
+      message: expect.stringMatching(
+        /^Reward "kind" on .* to row 1: judge: it needs the secrets OPENAI_API_KEY/,
+      ) as string,
+      hint: expect.stringContaining("--secret OPENAI_API_KEY") as string,
+    });
+    await open.deps.secrets.set("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
+    const granted = { ...setup, code: { ...setup.code, secrets: ["OPENAI_BASE_URL"] } };
+    expect(await preflightRewards(open.deps, granted, rows)).toEqual({ judged: 32, warnings: [] });
+  });
+
   it("names the line that threw", async () => {
     const setup = await open.upload(rewardThat(`throw new Error("always");`));
     await expect(preflightRewards(open.deps, setup, rows)).rejects.toMatchObject({ where: "rewards.ts:4:9" });

@@ -62,6 +62,24 @@ describe("user code in Python", () => {
     });
   });
 
+  it("is warned of at launch where it asks a judge and has nothing to ask with", async () => {
+    const control = { ...open.deps, config: { hasPython: () => true } } as unknown as Control;
+    const asking = bytes({
+      v: 1,
+      files: { "rewards.py": "score = await llm_judge(prompt, secrets=args.secrets)" },
+    });
+    await putUserCode(open.deps, hash(asking), asking, "rewards.py", "python");
+    await open.deps.secrets.set("OPENAI_API_KEY", "sk-of-a-test");
+    const warnings = (secrets: string[]) =>
+      checkUserCode(control, {
+        python: { code: { sha256: hash(asking), secrets }, rewards: { file: "rewards.py" } },
+      } as unknown as RunSpec);
+    expect(await warnings([])).toEqual([
+      expect.stringMatching(/^rewards\.py asks a model with llm_judge, .*--secret OPENAI_API_KEY/),
+    ]);
+    expect(await warnings(["OPENAI_API_KEY"])).toEqual([]);
+  });
+
   it("needs a program that can be started", () => {
     const program = join(open.folder, "python-of-a-test");
     writeFileSync(program, "");

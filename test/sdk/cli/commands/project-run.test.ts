@@ -63,6 +63,17 @@ describe("spotter run --dry-run", () => {
     expect((json as Resolved).spec?.["model"]).toEqual({ name: nano });
   });
 
+  it("warns of a judge in Python that no secret is granted to", async () => {
+    const asks = `from rnow.core import RewardArgs, llm_judge, reward\n\n\n@reward\nasync def accuracy(args: RewardArgs, messages: list) -> float:\n    return await llm_judge("Good?", secrets=args.secrets)\n`;
+    const folder = projectFolder({ "rewards.py": asks, "config.yml": NANO });
+    const codes = async (...words: string[]) => {
+      const { json } = await dryRun(folder, "--allow-python", ...words);
+      return (json as Resolved).findings.map(({ code }) => code);
+    };
+    expect(await codes()).toContain("secret_missing");
+    expect(await codes("--secret", "OPENAI_API_KEY")).not.toContain("secret_missing");
+  });
+
   it("shows the trackers that options name, and none without", async () => {
     const folder = projectFolder({ ...TYPESCRIPT, "config.yml": NANO });
     const { json } = await dryRun(folder, "--tensorboard", "/tmp/runs", "--wandb", "team/haiku");
