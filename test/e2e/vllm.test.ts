@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Endpoint, models } from "../../sdk/index.ts";
+import { runCli } from "../sdk/cli/run-cli.ts";
 import { ownHome } from "./home.ts";
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
@@ -29,6 +30,16 @@ describe.skipIf(!hasPython)("an endpoint on a stand-in for vLLM", () => {
     await endpoint.waitUntilReady({ timeoutMs: 30_000 });
     const reply = await endpoint.chat([{ role: "user", content: "Hello" }]);
     expect(reply).toMatchObject({ content: "from vLLM", usage: { completion_tokens: 2 } });
+    // Word by word, as the SDK and the CLI ask for it.
+    const words = [];
+    for await (const { content } of endpoint.stream([{ role: "user", content: "Hello" }]))
+      words.push(content);
+    expect(words.filter(Boolean)).toEqual(["from", " vLLM"]);
+    expect(await runCli(["endpoint", "chat", "fast", "Hello"])).toMatchObject({
+      code: 0,
+      out: "from vLLM\n",
+      err: "",
+    });
     await expect(
       Endpoint.launch("Qwen/Qwen3-0.6B", { ...params, vllm: { maxModelLen: 8192 } }),
     ).rejects.toMatchObject({
