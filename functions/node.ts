@@ -16,8 +16,7 @@ const home = resolve(process.env["SPOTTER_HOME"] || join(homedir(), ".spotter"))
 // Before anything large is loaded: half of the daemon's start would be compiling.
 enableCompileCache(join(home, "compile-cache"));
 const { SpotterError } = await import("../sdk/schema/errors.ts");
-const { engineImages } = await import("../sdk/schema/engine-images.ts");
-const { parseWith } = await import("../sdk/schema/parse.ts");
+const { imageFrom } = await import("../sdk/schema/engine-images.ts");
 
 try {
   const { runDaemon } = await import("./local/daemon.ts");
@@ -34,7 +33,9 @@ function readFlags(): Omit<DaemonOptions, "home"> {
   const { values } = parsedFlags();
   const { gpu, "slime-image": slime, "vllm-image": vllm } = values;
   return {
-    ...(gpu === true && { images: parseWith(engineImages, { slime, vllm }, "--gpu") }),
+    ...(gpu === true && {
+      images: { slime: imageFrom("--slime-image", slime), vllm: imageFrom("--vllm-image", vllm) },
+    }),
     ...(gpu === false && { images: "none" as const }),
     port: wholeNumber("--port", values.port, 65_535),
     idleExitMs: wholeNumber("--idle-exit-ms", values["idle-exit-ms"], Number.MAX_SAFE_INTEGER),

@@ -1,7 +1,6 @@
 import type { Daemon } from "../../local/find-daemon.ts";
-import { engineImages, type EngineImages } from "../../schema/engine-images.ts";
+import { imageFrom, type EngineImages } from "../../schema/engine-images.ts";
 import { SpotterError } from "../../schema/errors.ts";
-import { parseWith } from "../../schema/parse.ts";
 
 export interface GpuOptions {
   gpu?: boolean;
@@ -23,12 +22,12 @@ export function imagesOf(options: GpuOptions, environment: NodeJS.ProcessEnv): E
       hint: "Add --gpu: the engine then runs in Docker.",
     });
   }
-  const images = {
-    slime: slimeImage ?? (environment["SPOTTER_SLIME_IMAGE"] || undefined),
-    vllm: vllmImage ?? (environment["SPOTTER_VLLM_IMAGE"] || undefined),
-  };
-  if (images.slime !== undefined || images.vllm !== undefined)
-    return parseWith(engineImages, images, "--gpu");
+  const named = (flag: string, given: string | undefined, variable: string): string | undefined =>
+    given === undefined ? imageFrom(variable, environment[variable] || undefined) : imageFrom(flag, given);
+  const slime = named("--slime-image", slimeImage, "SPOTTER_SLIME_IMAGE");
+  const vllm = named("--vllm-image", vllmImage, "SPOTTER_VLLM_IMAGE");
+  if (slime !== undefined || vllm !== undefined)
+    return { ...(slime !== undefined && { slime }), ...(vllm !== undefined && { vllm }) };
   throw new SpotterError("invalid_input", "--gpu has no image of an engine to run.", {
     where: "--gpu",
     hint: "Add --vllm-image IMAGE (or SPOTTER_VLLM_IMAGE) to serve, --slime-image IMAGE (or SPOTTER_SLIME_IMAGE) to train.",

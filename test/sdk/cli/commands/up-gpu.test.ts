@@ -7,9 +7,13 @@ describe("the engines of `spotter up`", () => {
   it("are in the images that flags name, or variables", () => {
     const environment = { SPOTTER_SLIME_IMAGE: "a/slime:1", SPOTTER_VLLM_IMAGE: "" };
     expect(imagesOf({ gpu: true }, environment)).toEqual({ slime: "a/slime:1" });
-    const options = { gpu: true, slimeImage: "b/slime@sha256:0f", vllmImage: "localhost:5000/vllm" };
+    const options = {
+      gpu: true,
+      slimeImage: `b/slime@sha256:${"0f".repeat(32)}`,
+      vllmImage: "localhost:5000/vllm",
+    };
     expect(imagesOf(options, environment)).toEqual({
-      slime: "b/slime@sha256:0f",
+      slime: `b/slime@sha256:${"0f".repeat(32)}`,
       vllm: "localhost:5000/vllm",
     });
     expect(imagesOf({}, environment)).toBe("none");
@@ -18,10 +22,15 @@ describe("the engines of `spotter up`", () => {
   it.each([
     [{ gpu: true }, { where: "--gpu", hint: expect.stringContaining("SPOTTER_VLLM_IMAGE") as string }],
     [{ slimeImage: "a/slime" }, { where: "--slime-image" }],
-    [{ gpu: true, vllmImage: "--privileged" }, { message: expect.stringContaining("vllm") as string }],
+    [{ gpu: true, vllmImage: "--privileged" }, { where: "--vllm-image" }],
     [{ gpu: true, vllmImage: "a b" }, { message: expect.stringContaining("no name of an image") as string }],
-  ])("%j is bad input", (options, error) => {
-    expect(() => imagesOf(options, {})).toThrow(expect.objectContaining({ code: "invalid_input", ...error }));
+    // Docker itself would only say so at the first launch.
+    [{ gpu: true, slimeImage: "a:b:c" }, { where: "--slime-image" }],
+    [{ gpu: true, slimeImage: "a" }, { where: "SPOTTER_VLLM_IMAGE" }, { SPOTTER_VLLM_IMAGE: "a/Vllm" }],
+  ])("%j is bad input", (options, error, environment: NodeJS.ProcessEnv = {}) => {
+    expect(() => imagesOf(options, environment)).toThrow(
+      expect.objectContaining({ code: "invalid_input", ...error }),
+    );
   });
 
   it("are those of a daemon that runs already, or it says so", () => {
