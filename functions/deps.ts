@@ -70,6 +70,8 @@ export interface Deps {
     engines?: () => readonly ForeignEngine[];
     /** How its owner gives this home an engine that it lacks. Default: docs/engines.md says it. */
     engineHint?: (engine: ForeignEngine) => string;
+    /** Names of variables that a container of such an engine could not be given here. Default: none. */
+    cannotGive?: (env: Readonly<Record<string, string>>) => string[];
     /**
      * Throws where no container of this home could be what is wanted: before anything is written down. Default: it
      * turns out when one is started.

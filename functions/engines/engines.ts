@@ -36,8 +36,20 @@ export function checkRunEngine(control: Control, spec: RunSpec): RunSpec {
   const nodes = engine === "onnx" ? undefined : parseWith(slimeSettings, slime, "slime").actorNumNodes;
   const hardware = engineHardware(control, { ...spec, kind: "train", model: spec.model.name, nodes });
   const placed = hardware === spec.hardware ? spec : { ...spec, hardware };
-  if (engine !== "onnx") refuse(slimeFaults({ ...placed, ...plannedOf(placed) }), "The run");
+  if (engine !== "onnx")
+    refuse(
+      [...slimeFaults({ ...placed, ...plannedOf(placed) }), ...variableFaults(control, spec)],
+      "The run",
+    );
   return placed;
+}
+
+function variableFaults({ config }: Control, { env }: RunSpec): EngineFault[] {
+  return (config.cannotGive?.(env) ?? []).map((name) => ({
+    where: `env.${name}`,
+    message: "has a line break, or a character that no variable can have",
+    hint: "Give a value of one line; what takes several can be encoded, or be a file of the image.",
+  }));
 }
 
 /** From here on a rate that is meant for adapters and small models ruins a large one, all of whose weights it changes. */

@@ -1,5 +1,6 @@
 import type { EngineImages } from "../../sdk/schema/engine-images.ts";
 import type { ForeignEngine } from "../ports/containers.ts";
+import { unwritable } from "./docker-containers/environment-file.ts";
 import { PLACES } from "./docker-containers/run-args.ts";
 import { agentOptions, type ForeignEngines } from "./foreign-engines.ts";
 
@@ -17,6 +18,7 @@ export function dockerEngines(images: EngineImages, environment: NodeJS.ProcessE
     offered: () => engines.filter((engine) => images[engine] !== undefined),
     remedy: (engine) =>
       `\`spotter down\`, then \`spotter up --gpu --${engine}-image IMAGE\` (or SPOTTER_${engine.toUpperCase()}_IMAGE) gives it one.`,
+    cannotGive: unwritable,
     agent: {
       command: ["python3", "-m", "spotter_agent"],
       environment: {

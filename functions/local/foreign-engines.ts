@@ -15,6 +15,8 @@ export interface ForeignEngines {
   offered(): ForeignEngine[];
   /** How one is given that is not there. */
   remedy(engine: ForeignEngine): string;
+  /** Names of a run's variables that its container could not be given. */
+  cannotGive(env: Readonly<Record<string, string>>): string[];
   agent: { command: readonly string[]; environment: Record<string, string> };
 }
 
@@ -38,6 +40,7 @@ export function foreignEngines(environment: NodeJS.ProcessEnv): ForeignEngines {
     },
     remedy: (engine) =>
       `\`spotter up --gpu --${engine}-image IMAGE\` runs it in Docker. Without Docker, ${REMEDIES[engine]} before the daemon starts.`,
+    cannotGive: (env) => Object.keys(env).filter((name) => env[name]?.includes("\0")),
     agent: {
       command: ["python3", "-m", "spotter_agent"],
       environment: {

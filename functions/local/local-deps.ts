@@ -106,6 +106,7 @@ export async function openLocalDeps(options: LocalDepsOptions): Promise<LocalDep
       pricing: localPricing(options.environment, memoryMiB()),
       engines: () => engines.offered(),
       engineHint: (engine) => engines.remedy(engine),
+      cannotGive: (env) => engines.cannotGive(env),
       hasPython: () => isOnPath("python3", options.environment["PATH"]),
       notes,
     },

@@ -23,16 +23,21 @@ export async function withEnvironmentFile<T>(
 }
 
 export function environmentText(environment: Record<string, string>): string {
-  const odd = Object.entries(environment).filter(
-    ([name, value]) => /[\s=#]/.test(name) || /[\r\n\0]/.test(value),
-  );
+  const odd = unwritable(environment);
   if (odd.length === 0)
     return Object.entries(environment)
       .map(([name, value]) => `${name}=${value}\n`)
       .join("");
-  const names = odd.map(([name]) => JSON.stringify(name)).join(", ");
+  const names = odd.map((name) => JSON.stringify(name)).join(", ");
   throw new SpotterError("invalid_input", `A container in Docker cannot be given the variable ${names}.`, {
     where: "env",
     hint: "Use names without blanks and values of one line.",
   });
+}
+
+/** Names of variables that such a file cannot hold. */
+export function unwritable(environment: Readonly<Record<string, string>>): string[] {
+  return Object.entries(environment)
+    .filter(([name, value]) => /[\s=#]/.test(name) || /[\r\n\0]/.test(value))
+    .map(([name]) => name);
 }

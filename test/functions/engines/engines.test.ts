@@ -84,6 +84,12 @@ describe("the engine of a run", () => {
     });
     expect(code).toBe("invalid_input");
     expect(message.split("\n")).toHaveLength(4);
+    plane.control.config.cannotGive = (env) => Object.keys(env).filter((name) => name !== "FINE");
+    const env = { FINE: "", PEM: "two\nlines" };
+    expect(await refused({ engine: "slime", model, env })).toMatchObject({
+      code: "invalid_input",
+      where: "env.PEM",
+    });
     expect(await refused({ engine: "slime", model, slime: { numRollouts: 1 } })).toMatchObject({
       code: "unknown_key",
     });

@@ -39,6 +39,7 @@ it("offers engines that have images, with what a container may know of this mach
   const engines = dockerEngines({ vllm: "gym/vllm:1" }, environment);
   expect(engines.offered()).toEqual(["vllm"]);
   expect(engines.remedy("slime")).toContain("SPOTTER_SLIME_IMAGE");
+  expect(engines.cannotGive({ ONE: "line", TWO: "li\nnes", THREE: "\r" })).toEqual(["TWO", "THREE"]);
   expect(engines.agent.environment).toEqual({
     HF_TOKEN: "t",
     CUDA_VISIBLE_DEVICES: "1",
