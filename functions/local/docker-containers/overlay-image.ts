@@ -3,13 +3,12 @@ import { SpotterError } from "../../../sdk/schema/errors.ts";
 import { noteInLog, tailLines } from "../local-containers/log-file.ts";
 import { DockerError, type DockerCli } from "./docker-cli.ts";
 import { isUnknown } from "./failures.ts";
+import { look, type Seen } from "./inspect.ts";
 import { homeLabel, LABEL, labels, overlayName, placeFlags, type Gpus } from "./run-args.ts";
 
 /** Cloning and installing on a slow network takes minutes; a command that asks a question waits for ever. */
 const COMMAND_TIMEOUT_MS = 30 * 60_000;
 const TAIL_LINES = 20;
-/** What `docker run` itself ends with when it could not run the command. */
-const DOCKER_FAILED = 125;
 const REPOSITORY = "spotter-overlay";
 /** Tells the agent inside that these commands have run, see engine/python/spotter_agent/overlay.py. */
 const APPLIED = "SPOTTER_IMAGE_OVERLAY";
@@ -79,7 +78,9 @@ async function make(
     const changes = [`ENV ${APPLIED}=${hash}`, NOBODYS].flatMap((change) => ["--change", change]);
     await docker.call(["commit", ...changes, name, made], { signal });
   } catch (error) {
-    throw commandFailed(error, step, log);
+    // Asked before the container is removed. Where Docker cannot say, it was not the command.
+    const seen = await look(docker, name).catch(() => undefined);
+    throw commandFailed(error, step, log, seen);
   } finally {
     await removeContainer(docker, name);
   }
@@ -93,7 +94,12 @@ interface Told {
 }
 
 /** The command that failed, in the words of the agent, which runs them where there is no image to change. */
-function commandFailed(error: unknown, { command, index, heading }: Told, log: string): unknown {
+function commandFailed(
+  error: unknown,
+  { command, index, heading }: Told,
+  log: string,
+  seen: Seen | undefined,
+): unknown {
   const where = `imageOverlay[${index}]`;
   if (SpotterError.is(error) && error.code === "timeout") {
     const minutes = COMMAND_TIMEOUT_MS / 60_000;
@@ -108,9 +114,9 @@ function commandFailed(error: unknown, { command, index, heading }: Told, log: s
   const said = tailLines(log, TAIL_LINES);
   // A command of several lines is a heading of several.
   const lines = said.slice(said.lastIndexOf(heading.split("\n").at(-1) ?? "") + 1);
-  // Docker's own words went into the log like those of the command.
-  const isOfDocker = error.exitCode === DOCKER_FAILED && lines.some((line) => line.startsWith("docker: "));
-  if (isOfDocker) return new DockerError("run", DOCKER_FAILED, lines.join("\n"));
+  // Docker's own words went into the log like those of the command, which may end with 125, too.
+  const isOfCommand = seen?.isUnborn === false && !seen.isRunning && seen.exitCode === error.exitCode;
+  if (!isOfCommand) return new DockerError("run", error.exitCode, lines.join("\n"));
   return new SpotterError(
     "invalid_input",
     `${where}: the command ended with exit code ${error.exitCode}: ${command}\n${lines.map((line) => `  | ${line}`).join("\n")}`,

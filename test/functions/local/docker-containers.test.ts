@@ -234,6 +234,21 @@ describe.skipIf(!hasPython)("an image overlay", () => {
     expect(commandsRun()).toEqual(["one", "two"]);
   });
 
+  it("that fails as Docker does is still the command's failure, and Docker's is Docker's", async () => {
+    const { containers, docker } = await open();
+    const broken = "echo docker: I failed myself >&2; exit 125";
+    await launch(containers, "job-1", "say=up", [broken]);
+    expect(await ended(containers, "job-1")).toMatchObject({
+      failure: {
+        code: "invalid_input",
+        message: `imageOverlay[0]: the command ended with exit code 125: ${broken}\n  | docker: I failed myself`,
+      },
+    });
+    docker.break("no-gpu");
+    await launch(containers, "job-2", "say=up", ["true"]);
+    expect(await ended(containers, "job-2")).toMatchObject({ failure: { code: "gpu_missing" } });
+  });
+
   it("that is stopped leaves no container, and starts nothing", async () => {
     const { containers, docker } = await open();
     await launch(containers, "job-1", `touch=${folder("ran")}`, [`touch ${folder("begun")}; sleep 100`]);
