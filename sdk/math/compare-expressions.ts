@@ -39,7 +39,8 @@ function areSame(first: Expression, second: Expression, precision: Precision): b
 
 function areSameNumber(first: Expression, second: Expression, { decimals, tolerance }: Precision): boolean {
   const [[one], [other]] = [valuesOf(first), valuesOf(second)];
-  if (!one || !other) return false;
+  // Of one that nobody can work out, such as a choice from a million, only the same can be said to be the same.
+  if (!one || !other) return isSameCode(first, second);
   if (tolerance > 0 && Math.hypot(one.re - other.re, one.im - other.im) <= tolerance) return true;
   if (first.isDecimal || second.isDecimal)
     return (

@@ -22,6 +22,12 @@ const NUMBERS = new RegExp(
   "gi",
 );
 
+/** What stands before something that is reckoned with as a whole. */
+const OPERATOR = /\\(?:i{1,4}nt|oint|sum|prod|lim(?:sup|inf)?)(?![a-zA-Z])|[∫∬∮∑∏]/g;
+/** What ends that, outside of braces: a sign of relation, a word, or a line. */
+const SAID = /[=≈]|\\(?:approx|equiv|Rightarrow|implies)|(?<![\\a-zA-Z])[a-zA-Z]{3,}|\n/;
+const BRACES = /\{[^{}]*(?:\}|$)/g;
+
 /**
  * Where the answer of a text may be, the likeliest first: what is boxed, what follows "the answer is", the last
  * mathematics, the text itself, the last number.
@@ -87,7 +93,16 @@ function joined(found: readonly Found[]): string {
   return found.map(({ content }) => content).join(", ");
 }
 
+/** Whether the number behind is a bound, or a part, of what an integral or the like is of: no answer of its own. */
+function isBehindOperator(before: string): boolean {
+  const at = [...before.matchAll(OPERATOR)].at(-1)?.index;
+  if (at === undefined) return false;
+  const bare = before.slice(at).replaceAll(BRACES, "").replaceAll(BRACES, "");
+  return !SAID.test(bare);
+}
+
 function lastNumber(text: string, which: "first" | "last"): string | undefined {
   const all = [...text.matchAll(NUMBERS)];
-  return (which === "first" ? all[0] : all.at(-1))?.[0];
+  const found = which === "first" ? all[0] : all.at(-1);
+  return found && !isBehindOperator(text.slice(0, found.index)) ? found[0] : undefined;
 }

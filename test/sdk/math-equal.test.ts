@@ -93,6 +93,37 @@ describe("mathEqual", () => {
   });
 
   it.each([
+    ["\\int_0^1 x", "1"],
+    ["\\int_0^1 x \\, dx", "1"],
+    ["\\int_0^1 2x^2", "2"],
+    ["The answer is \\int_0^1 x", "1"],
+    ["\\lim_{x \\to 0} x", "0"],
+    ["\\lim_{n = 3} n", "3"],
+    ["\\sum_{n=1}^{\\infty} \\frac{1}{n^2}", "2"],
+    ["∫_0^1 x", "1"],
+  ])("does not take a bound or a part of %s for its value", (operator, number) => {
+    expect(mathEqual(operator, number)).toBe(false);
+    expect(mathEqual(number, operator)).toBe(false);
+    expect(mathEqual(operator, operator)).toBe(true);
+  });
+
+  it.each([
+    ["So \\int_0^1 x dx = 1/2", "\\frac12"],
+    ["The integral \\int_0^1 x dx gives 0.5", "0.5"],
+    ["\\sum_{i=1}^{4} i", "10"],
+    ["\\lim_{x \\to 0} x\nThis is 7", "7"],
+  ])("takes what is said after it: %s is %s", (text, number) => {
+    expect(mathEqual(number, text)).toBe(true);
+  });
+
+  it("knows that what nobody works out is itself, and nothing else", () => {
+    const choice = "\\binom{1000000}{500000}";
+    expect(mathEqual(choice, choice)).toBe(true);
+    expect(mathEqual(choice, "\\binom{1000000}{499999}")).toBe(false);
+    expect(mathEqual(choice, "2")).toBe(false);
+  });
+
+  it.each([
     ["f(x)=import(1)", "cross(1)"],
     ["f(x)=import(1)", "f(x)=cross(1)"],
     ["import(1)", "cross([1, 2], [1, 2])"],
