@@ -36,7 +36,7 @@ export interface AwsContainersOptions {
 export type Living = View & { platform: "ecs" | "batch" };
 
 /**
- * Containers on AWS: replicas are tasks of ECS, runs and evals jobs of Batch. Nothing is kept that could not be
+ * Containers on AWS: replicas are tasks of ECS, runs, evals and conversions jobs of Batch. Nothing is kept that could not be
  * asked for again, so any number of processes may use one stack, and each may end at any time.
  */
 export class AwsContainers implements Containers {
@@ -210,7 +210,7 @@ export class AwsContainers implements Containers {
   /** The control plane's ids tell the kind; others are looked for everywhere. */
   #homesOf(jobId: string): (PlatformContainers<TaskView> | PlatformContainers<JobView>)[] {
     if (jobId.startsWith("serve-")) return [this.#ecs];
-    if (jobId.startsWith("train-") || jobId.startsWith("eval-")) return [this.#batch];
+    if (/^(train|eval|convert)-/.test(jobId)) return [this.#batch];
     return [this.#ecs, this.#batch];
   }
 

@@ -20,7 +20,7 @@ const LIVING: JobStatus[] = ["SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RU
 /** Batch takes no shorter limit. */
 const MIN_DURATION_S = 60;
 
-/** Runs and evals: a job of Batch for each attempt. Batch waits for capacity, but does not retry: decision 0006. */
+/** Runs, evals and conversions: a job of Batch for each attempt. Batch waits for capacity, but does not retry: decision 0006. */
 export class BatchContainers implements Platform<JobView> {
   readonly findsEndedByName = true;
   readonly #params: AwsContainersParams;

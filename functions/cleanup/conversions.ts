@@ -1,6 +1,6 @@
 import type { CleanupItem } from "../../sdk/schema/cleanup.ts";
 import type { Control } from "../control.ts";
-import { conversionKey, CONVERSIONS, type Conversion } from "../jobs/conversions.ts";
+import { conversionKey, CONVERSIONS, forgetConversion, type Conversion } from "../jobs/conversions.ts";
 import { findJob } from "../jobs/records.ts";
 
 /** A container that has asked for one may still be fetching it. */
@@ -31,9 +31,8 @@ export async function unusedConversions(
         bytes,
         reason,
       } as const,
-      // The document first: what it does not name any more, nobody asks for.
       async remove() {
-        if (isKept) await control.store.delete(conversionKey(key));
+        if (isKept) await forgetConversion(control, key);
         for (const blob of await control.blobs.list(`${prefix}/`)) await control.blobs.delete(blob.key);
       },
     });

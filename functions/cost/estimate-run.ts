@@ -40,10 +40,9 @@ async function measure(control: Control, spec: RunSpec, price: Price): Promise<E
     const { run, charges = [] } = document;
     const isAlike = run.model === spec.model.name && run.kind === spec.kind && run.step > 0;
     if (!isAlike || document.deletedAtMs !== undefined) continue;
-    const seconds = secondsOf(charges, now);
-    const isElsewhere = charges.some(
-      ({ instance, gpus }) => instance !== price.instance || gpus !== price.gpus,
-    );
+    const own = charges.filter(({ conversion }) => conversion === undefined);
+    const seconds = secondsOf(own, now);
+    const isElsewhere = own.some(({ instance, gpus }) => instance !== price.instance || gpus !== price.gpus);
     if (seconds <= 0 || isElsewhere) continue;
     const earlier = await getRunSpec(control, run.id);
     if (earlier.adapter.kind !== spec.adapter.kind || earlier.engine !== spec.engine) continue;

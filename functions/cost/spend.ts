@@ -28,28 +28,33 @@ export function secondsOf(charges: readonly Charge[], now: number): number {
   return ms.reduce((sum, each) => sum + each, 0) / 1_000;
 }
 
+/** The container that a charge is for. */
+type Charged = Pick<Charge, "attempt" | "conversion">;
+
 /** The charges with that of a new attempt. One that is there already stays as it is. */
-export function chargeBegun(charges: readonly Charge[] = [], attempt: number, price: Price): Charge[] {
-  if (charges.some((charge) => charge.attempt === attempt)) return [...charges];
-  return [...charges, { ...price, attempt }];
+export function chargeBegun(charges: readonly Charge[] = [], of: Charged, price: Price): Charge[] {
+  if (charges.some((charge) => isOf(charge, of))) return [...charges];
+  return [...charges, { ...price, ...of }];
 }
 
 /** The first time that is seen counts. */
-export function chargeStarted(charges: readonly Charge[] = [], attempt: number, nowMs: number): Charge[] {
+export function chargeStarted(charges: readonly Charge[] = [], of: Charged, nowMs: number): Charge[] {
   return charges.map((charge) =>
-    charge.attempt === attempt && charge.startedAtMs === undefined
-      ? { ...charge, startedAtMs: nowMs }
-      : charge,
+    isOf(charge, of) && charge.startedAtMs === undefined ? { ...charge, startedAtMs: nowMs } : charge,
   );
 }
 
-/** Whatever still counts as running ends now. */
-export function chargesEnded(charges: readonly Charge[] = [], nowMs: number): Charge[] {
+/** Whatever still counts as running ends now: of the run or endpoint itself, or of one of its conversions. */
+export function chargesEnded(charges: readonly Charge[] = [], nowMs: number, conversion?: string): Charge[] {
   return charges.map((charge) =>
-    charge.startedAtMs === undefined || charge.endedAtMs !== undefined
+    charge.conversion !== conversion || charge.startedAtMs === undefined || charge.endedAtMs !== undefined
       ? charge
       : { ...charge, endedAtMs: nowMs },
   );
+}
+
+function isOf(charge: Charge, { attempt, conversion }: Charged): boolean {
+  return charge.attempt === attempt && charge.conversion === conversion;
 }
 
 /** To a hundredth of a cent. */

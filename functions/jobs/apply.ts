@@ -1,6 +1,8 @@
 import type { RunEventBody } from "../../sdk/schema/event.ts";
 import type { JobEventBody } from "../../sdk/schema/job.ts";
 import type { Control } from "../control.ts";
+import { changeConversion } from "../conversions/records.ts";
+import { hasEnded } from "../conversions/transitions.ts";
 import { changeEval } from "../evals/records.ts";
 import { isTerminalEval, nextEvalState } from "../evals/transitions.ts";
 import { changeRun, moved, type RunDocument, type RunUpdate } from "../runs/records.ts";
@@ -17,6 +19,12 @@ export async function applyEvents(
 ): Promise<void> {
   if (job.kind === "train") await applyToRun(control, job, runEvents(bodies));
   if (job.kind === "eval") await applyToEval(control, job, bodies, done);
+  if (job.kind === "convert" && bodies.some(({ type }) => type === "log"))
+    await changeConversion(control, job.owner, (current) =>
+      hasEnded(current.state) || current.attempt !== job.attempt
+        ? undefined
+        : { ...current, progressAtMs: control.clock.now() },
+    );
   for (const body of bodies) {
     if (body.type === "log" && body.level !== "debug")
       control.log[body.level](body.message, { jobId: job.id });

@@ -3,6 +3,7 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { JobConversionBegin, JobFile, JobUpload, JobUploadedParts } from "../../sdk/schema/job.ts";
 import type { Control } from "../control.ts";
 import type { DocumentKey } from "../ports/store.ts";
+import { getConversion } from "../conversions/records.ts";
 import { putFirst, update } from "../records/update.ts";
 import { abandonUploads, type BegunUploads, completeUploads, planUploads } from "./checkpoint-uploads.ts";
 import { checkFiles } from "./checkpoints.ts";
@@ -18,6 +19,14 @@ export interface Conversion {
   files: CheckpointFile[];
   /** When it was made, or last asked for. */
   usedAtMs: number;
+  /** What is known to lead to it: see conversions/source.ts. */
+  sources?: string[];
+}
+
+/** The key of what came of a source, so that it is found without its weights. */
+interface KnownSource {
+  v: 1;
+  key: string;
 }
 
 interface Announced {
@@ -32,16 +41,47 @@ export async function conversionOf(
   job: JobRecord,
   key: string,
 ): Promise<{ files: JobFile[] }> {
-  checkTrains(job);
+  checkConverts(job);
+  const found = await touch(control, key);
+  if (found === undefined) throw new SpotterError("not_found", `There is no conversion ${key}.`);
+  await noteSource(control, job, key);
+  const url = `${jobUrl(control, job.id, key)}/files`;
+  return { files: found.files.map((file) => ({ ...file, url: `${url}/${encodeURI(file.path)}` })) };
+}
+
+/** Whether what comes of a source is kept; from now on somebody is about to fetch it. */
+export async function keptUnder(control: Control, source: string): Promise<boolean> {
+  const known = await control.store.get<KnownSource>(sourceKey(source));
+  return known !== undefined && (await touch(control, known.value.key)) !== undefined;
+}
+
+async function touch(control: Control, key: string): Promise<Conversion | undefined> {
   const usedAtMs = control.clock.now();
   const found = await update<Conversion>(
     control.store,
     conversionKey(key),
     (current) => current && { value: { ...current.value, usedAtMs } },
   );
-  if (found === undefined) throw new SpotterError("not_found", `There is no conversion ${key}.`);
-  const url = `${jobUrl(control, job.id, key)}/files`;
-  return { files: found.value.files.map((file) => ({ ...file, url: `${url}/${encodeURI(file.path)}` })) };
+  return found?.value;
+}
+
+/** A job that converts and nothing else has one source, and this is what came of it. */
+async function noteSource(control: Control, { kind, owner }: JobRecord, key: string): Promise<void> {
+  if (kind !== "convert") return;
+  const { source } = await getConversion(control, owner);
+  // First where it is removed from: one that leads to nothing only costs a look.
+  await update<Conversion>(control.store, conversionKey(key), (current) => {
+    if (current === undefined || current.value.sources?.includes(source) === true) return undefined;
+    return { value: { ...current.value, sources: [...(current.value.sources ?? []), source] } };
+  });
+  await control.store.put(sourceKey(source), { v: 1, key } satisfies KnownSource);
+}
+
+/** The documents first: what they do not name any more, nobody asks for. */
+export async function forgetConversion(control: Control, key: string): Promise<void> {
+  const found = await control.store.get<Conversion>(conversionKey(key));
+  for (const source of found?.value.sources ?? []) await control.store.delete(sourceKey(source));
+  await control.store.delete(conversionKey(key));
 }
 
 /** Where one of them lies. */
@@ -51,7 +91,7 @@ export async function conversionBlob(
   key: string,
   path: string,
 ): Promise<string> {
-  checkTrains(job);
+  checkConverts(job);
   const found = (await control.store.get<Conversion>(conversionKey(key)))?.value;
   if (found?.files.some((file) => file.path === path) === true) return `${found.prefix}/${path}`;
   throw new SpotterError("forbidden", `This job may not read ${path} of conversion ${key}.`);
@@ -64,7 +104,7 @@ export async function beginConversion(
   key: string,
   { attempt, files }: JobConversionBegin,
 ): Promise<{ uploads: JobUpload[] }> {
-  checkTrains(await liveJob(control, jobId, attempt));
+  checkConverts(await liveJob(control, jobId, attempt));
   const prefix = prefixOf(key, jobId);
   const base = `${jobUrl(control, jobId, key)}/files`;
   const before = await control.store.get<Announced>(uploadKey(jobId, key));
@@ -82,7 +122,7 @@ export async function putConversionFile(
   path: string,
   body: ReadableStream<Uint8Array>,
 ): Promise<void> {
-  checkTrains(await liveJob(control, job.id, job.attempt));
+  checkConverts(await liveJob(control, job.id, job.attempt));
   const { files } = await announced(control, job.id, key);
   const file = files.find((each) => each.path === path);
   if (file === undefined)
@@ -100,13 +140,16 @@ export async function completeConversion(
   attempt: number,
   parts: readonly JobUploadedParts[] = [],
 ): Promise<{ files: number }> {
-  checkTrains(await liveJob(control, jobId, attempt));
+  const job = await liveJob(control, jobId, attempt);
+  checkConverts(job);
   const { files, begun } = await announced(control, jobId, key);
   const prefix = prefixOf(key, jobId);
   await completeUploads(control.blobs, prefix, begun, parts);
   await checkFiles(control, prefix, files);
   const made: Conversion = { v: 1, prefix, files, usedAtMs: control.clock.now() };
-  return { files: (await putFirst(control.store, conversionKey(key), made)).files.length };
+  const kept = await putFirst(control.store, conversionKey(key), made);
+  await noteSource(control, job, key);
+  return { files: kept.files.length };
 }
 
 export function conversionKey(key: string): DocumentKey {
@@ -117,6 +160,10 @@ async function announced(control: Control, jobId: string, key: string): Promise<
   const found = await control.store.get<Announced>(uploadKey(jobId, key));
   if (found !== undefined) return found.value;
   throw new SpotterError("not_found", `Job ${jobId} did not announce conversion ${key}.`);
+}
+
+function sourceKey(source: string): DocumentKey {
+  return { partition: "conversion-sources", sort: source };
 }
 
 function uploadKey(jobId: string, key: string): DocumentKey {
@@ -131,6 +178,7 @@ function jobUrl(control: Control, jobId: string, key: string): string {
   return `${control.config.publicUrl()}/jobs/${encodeURIComponent(jobId)}/conversions/${key}`;
 }
 
-function checkTrains({ kind, id }: JobRecord): void {
-  if (kind !== "train") throw new SpotterError("forbidden", `Job ${id} does not train: it converts nothing.`);
+function checkConverts({ kind, id }: JobRecord): void {
+  if (kind === "train" || kind === "convert") return;
+  throw new SpotterError("forbidden", `Job ${id} does not train: it converts nothing.`);
 }

@@ -1,6 +1,7 @@
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { JobEventBody } from "../../sdk/schema/job.ts";
 import type { Control } from "../control.ts";
+import { getConversion } from "../conversions/records.ts";
 import { getEval, streamOf } from "../evals/records.ts";
 import { cut } from "../records/bounded-failure.ts";
 import { redacted } from "../secrets/redacted.ts";
@@ -69,14 +70,17 @@ async function store(
   bounds: { first: number; last: number },
   events: readonly SequencedEvent[],
 ): Promise<void> {
-  const batchId = `a${job.attempt}-${bounds.first}-${bounds.last}`;
   let done: number | undefined;
-  if (job.kind === "train") {
+  const batchId = `a${job.attempt}-${bounds.first}-${bounds.last}`;
+  if (job.kind === "train" || job.kind === "convert") {
+    const isOwn = job.kind === "train";
+    const runId = isOwn ? job.owner : (await getConversion(control, job.owner)).runId;
     // What the run itself has to tell came before: after a crash it may not be in the stream yet.
-    await flushOutbox(control, await findRun(control, job.owner));
+    await flushOutbox(control, await findRun(control, runId));
     const entries = events.flatMap(({ body }) => streamed(control.clock.now(), body));
-    if (entries.length > 0) await control.store.append(runStream(job.owner), entries, { batchId });
-    control.bus.notify(runStream(job.owner));
+    const name = isOwn ? batchId : `${job.owner}-${batchId}`;
+    if (entries.length > 0) await control.store.append(runStream(runId), entries, { batchId: name });
+    control.bus.notify(runStream(runId));
   } else if (job.kind === "eval") {
     const rows = events.flatMap(({ body }) => (body.type === "eval-rows" ? body.rows : []));
     if (rows.length > 0)

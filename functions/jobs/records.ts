@@ -7,12 +7,12 @@ import type { DocumentKey } from "../ports/store.ts";
 import type { Control } from "../control.ts";
 import { update } from "../records/update.ts";
 
-/** One container's work: an attempt of a run or an eval, or a replica. Written before the container starts. */
+/** One container's work: an attempt of a run, an eval or a conversion, or a replica. Written before the container starts. */
 export interface JobRecord {
   v: 1;
   id: string;
   kind: ContainerKind;
-  /** Run id, eval id or endpoint name. */
+  /** Id of a run, an eval or a conversion, or the name of an endpoint. */
   owner: string;
   attempt: number;
   /** The checkpoint that an attempt goes on from: every file of it was found as it was saved. */

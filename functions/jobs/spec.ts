@@ -1,5 +1,6 @@
 import {
   JOB_PROTOCOL,
+  type ConvertJob,
   type EvalJob,
   type JobSpec,
   type ServeJob,
@@ -10,6 +11,7 @@ import { answersPerRow } from "../../sdk/schema/pass-at.ts";
 import type { DatasetRef, UserCodeRef } from "../../sdk/schema/run-spec.ts";
 import { getCheckpoint, jobCheckpoint, jobFile } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
+import { getConversion } from "../conversions/records.ts";
 import { datasetBlob, getDataset } from "../datasets/datasets.ts";
 import { endpointPlan, runPlan } from "../engines/engines.ts";
 import type { NativePlan } from "../../sdk/schema/native-plan.ts";
@@ -31,6 +33,8 @@ export async function jobSpecOf(control: Control, job: JobRecord): Promise<JobSp
       return trainSpec(control, job);
     case "eval":
       return evalSpec(control, job);
+    case "convert":
+      return convertSpec(control, job);
   }
 }
 
@@ -41,11 +45,14 @@ export function filesOf(spec: JobSpec): Map<string, JobFile> {
   if (spec.kind === "eval")
     files.push(...(spec.weights?.modelFiles ?? []), ...(spec.weights?.checkpoint.files ?? []));
   if (spec.kind === "serve") files.push(...(spec.checkpoint?.files ?? []));
-  else files.push(spec.dataset);
-  if (spec.kind !== "serve" && spec.python) files.push(spec.python.code);
+  if (spec.kind === "train" || spec.kind === "convert") files.push(...(spec.start?.files ?? []));
+  if (spec.kind === "train" || spec.kind === "eval") {
+    files.push(spec.dataset);
+    if (spec.python) files.push(spec.python.code);
+  }
   if (spec.kind === "train") {
     if (spec.evalDataset) files.push(spec.evalDataset);
-    files.push(...(spec.resume?.files ?? []), ...(spec.start?.files ?? []));
+    files.push(...(spec.resume?.files ?? []));
   }
   return new Map(files.map((file) => [keyOf(file.url), file]));
 }
@@ -132,6 +139,23 @@ async function evalSpec(control: Control, job: JobRecord): Promise<EvalJob> {
           model: adapter === undefined ? endpoint : `${endpoint}:${adapter}`,
         }
       : { weights: await weightsOf(control, job, `${run.id}@${run.step}`) }),
+  };
+}
+
+async function convertSpec(control: Control, job: JobRecord): Promise<ConvertJob> {
+  const { runId } = await getConversion(control, job.owner);
+  const spec = await getRunSpec(control, runId);
+  const { startFrom, model } = spec;
+  const start = startFrom && (await getCheckpoint(control, startFrom.checkpoint));
+  const modelFiles = await storedFiles(control, job.id, model);
+  return {
+    ...common(control, job),
+    kind: "convert",
+    ...native(runPlan(spec, start)),
+    model,
+    ...(modelFiles && { modelFiles }),
+    ...(start &&
+      startFrom?.mode === "weights" && { start: jobCheckpoint(control, job.id, start, ["model"]) }),
   };
 }
 

@@ -23,7 +23,7 @@ export interface LocalContainersOptions {
   home: string;
   clock: Pick<Clock, "now">;
   log: Log;
-  /** Trainings at a time; further ones wait. Default 1. */
+  /** Trainings at a time, and conversions before one; further ones wait. Default 1. */
   maxTrains?: number;
   /** Applied to every log line that leaves. */
   redact?: (text: string) => string;
@@ -201,15 +201,14 @@ export class LocalContainers implements Containers {
       .sort((a, b) => createdAt(a) - createdAt(b));
     await Promise.all(
       waiting.map(async (container) => {
-        const { kind } = container.record;
-        const room = kind !== "train" || this.#activeTrains() < (this.#options.maxTrains ?? 1);
+        const room = !container.isBudgeted || this.#activeTrains() < (this.#options.maxTrains ?? 1);
         if (room && !this.#closed) await this.#start(container);
       }),
     );
   }
 
   #activeTrains(): number {
-    return this.#living().filter(({ record, active }) => record.kind === "train" && active).length;
+    return this.#living().filter((container) => container.active && container.isBudgeted).length;
   }
 
   async #start(container: Container): Promise<void> {

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { EngineImages } from "../../sdk/schema/engine-images.ts";
 import type { Deps } from "../deps.ts";
 import type { Isolates } from "../ports/isolates.ts";
-import type { ContainerKind } from "../ports/containers.ts";
 import { createEventFiles } from "./event-files.ts";
 import { FileBlobs } from "./file-blobs.ts";
 import { fileScratch } from "./file-scratch.ts";
@@ -20,6 +19,7 @@ import { foreignEngines } from "./foreign-engines.ts";
 import { readGpuSettings, writeGpuSettings } from "./gpu-settings.ts";
 import { openHomeContainers } from "./home-containers.ts";
 import { isOnPath } from "./on-path.ts";
+import type { Programs } from "./process-containers/program.ts";
 import { createRedactor } from "../secrets/redactor.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { systemClock } from "../system/system-clock.ts";
@@ -130,7 +130,7 @@ async function settleImages(
   return wanted;
 }
 
-function programs(): Record<ContainerKind, URL> {
+function programs(): Programs["programs"] {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   const program = (name: string) => new URL(`../../engine/${name}.${extension}`, import.meta.url);
   return { serve: program("serve"), train: program("train"), eval: program("eval") };

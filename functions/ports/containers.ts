@@ -3,7 +3,7 @@ import type { Hardware } from "../../sdk/schema/hardware.ts";
 import type { JobEnvironment } from "../../sdk/schema/job.ts";
 
 /** What a container does; picks the program and the budget it counts against. */
-export type ContainerKind = "serve" | "train" | "eval";
+export type ContainerKind = "serve" | "train" | "eval" | "convert";
 
 /** Engines that are not this package's own. */
 export type ForeignEngine = "slime" | "vllm";

@@ -4,9 +4,11 @@ import { isWantOfRoom, roomLoss } from "./platform-failure.ts";
 import { backoffMs, isWorthRetrying, lossOf, PREEMPTED, wasPreempted } from "./liveness.ts";
 import type { Action, Counts, JobView, Policy, WorkKey, WorkView } from "./views.ts";
 
-/** What a run or an eval needs next. */
+/** What a run, an eval or a conversion needs next. */
 export function decideWork(work: WorkView, now: number, policy: Policy): Action[] {
   const key: WorkKey = { kind: work.kind, id: work.id, attempt: work.attempt };
+  if (work.isUnwanted === true)
+    return [{ type: "finish", work: key, outcome: "cancelled", ...(work.job && { jobId: work.job.id }) }];
   if (work.stage === "paused")
     return work.cancelAtMs === undefined ? [] : [{ type: "finish", work: key, outcome: "cancelled" }];
   if (work.stage === "queued") {
@@ -14,6 +16,7 @@ export function decideWork(work: WorkView, now: number, policy: Policy): Action[
     const limit = limitReached(work, now, policy);
     if (limit)
       return [{ type: "finish", work: key, outcome: "failed", failure: limitFailure(work, limit, now) }];
+    if (work.conversion !== undefined) return beforeFirst(work, key, work.conversion);
     if (work.waitsForEarlier === true) return [];
     return (work.retryAtMs ?? 0) > now ? [] : [{ type: "begin-attempt", work: key }];
   }
@@ -34,6 +37,26 @@ export function decideWork(work: WorkView, now: number, policy: Policy): Action[
   return alive(work, key, job, now, policy);
 }
 
+/** A run whose weights have to be converted first has no container until they are. */
+function beforeFirst(
+  work: WorkView,
+  key: WorkKey,
+  conversion: NonNullable<WorkView["conversion"]>,
+): Action[] {
+  switch (conversion.state) {
+    case "missing":
+      return [{ type: "begin-conversion", work: key }];
+    case "pending":
+      return work.waitingFor === CONVERSION
+        ? []
+        : [{ type: "note-waiting", work: key, waitingFor: CONVERSION }];
+    case "failed":
+      return [{ type: "finish", work: key, outcome: "failed", failure: conversion.failure }];
+  }
+}
+
+const CONVERSION = "conversion";
+
 function alive(work: WorkView, key: WorkKey, job: JobView, now: number, policy: Policy): Action[] {
   if (job.container.state === "waiting") {
     if (work.cancelAtMs !== undefined) return [finishCancelled(work, key, job, now)];
@@ -41,9 +64,9 @@ function alive(work: WorkView, key: WorkKey, job: JobView, now: number, policy: 
     const noRoom = job.hasFallbacks ? roomLoss(job, now, policy) : undefined;
     if (noRoom) return again(work, key, job, noRoom, now, policy);
     const waitingFor = job.container.reason;
-    return work.kind === "eval" || work.waitingFor === waitingFor
-      ? []
-      : [{ type: "note-waiting", work: key, waitingFor }];
+    return work.kind === "train" && work.waitingFor !== waitingFor
+      ? [{ type: "note-waiting", work: key, waitingFor }]
+      : [];
   }
   const actions: Action[] = [];
   if (job.startedAtMs === undefined) actions.push({ type: "note-started", jobId: job.id, work: key });

@@ -2,6 +2,7 @@ import { SpotterError, type Failure } from "../../sdk/schema/errors.ts";
 import type { ModelRef } from "../../sdk/schema/model.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
+import { getConversion } from "../conversions/records.ts";
 import { findEndpoint } from "../endpoints/records.ts";
 import { changeJob, findJob, jobKey, type JobRecord } from "../jobs/records.ts";
 import { getRunSpec } from "../runs/records.ts";
@@ -86,7 +87,8 @@ async function askedFor(control: Control, job: JobRecord): Promise<AskedFor> {
     const document = await findEndpoint(control, job.owner);
     return { folders: document === undefined ? [] : foldersOf(document.endpoint.model) };
   }
-  const { env, imageOverlay, model } = await getRunSpec(control, job.owner);
+  const runId = job.kind === "convert" ? (await getConversion(control, job.owner)).runId : job.owner;
+  const { env, imageOverlay, model } = await getRunSpec(control, runId);
   // Specs from before there were variables have none.
   return { env: env ?? {}, imageOverlay, folders: foldersOf(model) };
 }

@@ -59,9 +59,9 @@ export async function beginRunAttempt(control: Control, key: WorkKey): Promise<v
     if (document.run.state !== "queued") return undefined;
     const { retryAtMs: _retryAtMs, progressAtMs: _progressAtMs, ...rest } = document;
     const { failure, stalledSinceMs: _stalled, ...run } = rest.run;
-    const charges = chargeBegun(rest.charges, attempt, price);
+    const charges = chargeBegun(rest.charges, { attempt }, price);
     const begun = { ...rest, ...progressed(rest, step), charges, run };
-    const update = moved(begun, "begin", { attempt, step, phase: undefined });
+    const update = moved(begun, "begin", { attempt, step, phase: undefined, waitingFor: undefined });
     const event: RunEventBody = {
       type: "attempt",
       attempt,
@@ -99,7 +99,7 @@ function progressed({ resumedAtStep = 0, preemptions }: RunDocument, step: numbe
 }
 
 /** When the home has to end the next container of a run, should nobody be there to ask for it. */
-function lifetimeOf(control: Control, document: RunDocument, hourlyUsd: number): number | undefined {
+export function lifetimeOf(control: Control, document: RunDocument, hourlyUsd: number): number | undefined {
   const { run, durationMs, maxCostUsd, charges = [], pausedMs = 0 } = document;
   const now = control.clock.now();
   const workedMs = run.startedAtMs === undefined ? 0 : now - run.startedAtMs - pausedMs;
@@ -114,7 +114,7 @@ function lifetimeOf(control: Control, document: RunDocument, hourlyUsd: number):
 export async function noteRunStarted(control: Control, key: WorkKey): Promise<void> {
   const nowMs = control.clock.now();
   await changeCurrent(control, key, (document) => {
-    const charges = chargeStarted(document.charges, key.attempt, nowMs);
+    const charges = chargeStarted(document.charges, { attempt: key.attempt }, nowMs);
     return moved({ ...document, charges }, "start", { waitingFor: undefined });
   });
 }
@@ -127,7 +127,14 @@ export async function noteRunWorking(control: Control, key: WorkKey): Promise<vo
 }
 
 export async function noteRunWaiting(control: Control, key: WorkKey, waitingFor: string): Promise<void> {
-  await changeCurrent(control, key, (document) => moved(document, "wait", { waitingFor }));
+  await changeCurrent(control, key, (document) => {
+    if (document.run.state !== "queued") return moved(document, "wait", { waitingFor });
+    const { document: waiting, events = [] } = moved(document, "wait", {
+      waitingFor,
+      phase: "convert-model",
+    });
+    return { document: waiting, events: [...events, { type: "phase", phase: "convert-model" }] };
+  });
 }
 
 /** Its time or its money is over: the same as a cancel, but it ends as failed with the code of the limit. */

@@ -1,5 +1,14 @@
+import type { Failure } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
 import { fenceJob } from "../jobs/records.ts";
+import {
+  beginConversionAttempt,
+  beginRunConversion,
+  finishConversion,
+  noteConversionStarted,
+  noteConversionWorking,
+  requeueConversion,
+} from "./effects-conversion.ts";
 import {
   addReplica,
   dropReplica,
@@ -23,7 +32,34 @@ import {
   noteRunWorking,
   requeueRun,
 } from "./effects-run.ts";
-import type { Action } from "./views.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Action, Counts, WorkKey, WorkKind } from "./views.ts";
+
+interface Effects {
+  begin(control: Control, key: WorkKey): Promise<void>;
+  started?(control: Control, key: WorkKey): Promise<void>;
+  working(control: Control, key: WorkKey): Promise<void>;
+  requeue(control: Control, key: WorkKey, failure: Failure, retryAtMs: number, counts: Counts): Promise<void>;
+  finish(control: Control, key: WorkKey, outcome: Outcome, failure: Failure | undefined): Promise<void>;
+}
+
+const EFFECTS: Record<WorkKind, Effects> = {
+  train: {
+    begin: beginRunAttempt,
+    started: noteRunStarted,
+    working: noteRunWorking,
+    requeue: requeueRun,
+    finish: finishRun,
+  },
+  eval: { begin: beginEvalAttempt, working: noteEvalWorking, requeue: requeueEval, finish: finishEval },
+  convert: {
+    begin: beginConversionAttempt,
+    started: noteConversionStarted,
+    working: noteConversionWorking,
+    requeue: requeueConversion,
+    finish: finishConversion,
+  },
+};
 
 /** Time a container has to exit by itself once its last word was heard. */
 const EXIT_GRACE_MS = 5_000;
@@ -40,17 +76,20 @@ export interface Stops {
 export async function execute(control: Control, stops: Stops, action: Action): Promise<boolean> {
   switch (action.type) {
     case "begin-attempt":
-      await (action.work.kind === "train" ? beginRunAttempt : beginEvalAttempt)(control, action.work);
+      await EFFECTS[action.work.kind].begin(control, action.work);
+      return true;
+    case "begin-conversion":
+      await beginRunConversion(control, action.work);
       return true;
     case "launch-job":
       return launchJob(control, action.jobId);
     case "note-started":
       // The job last: a crash in between repeats both, and nothing is missed.
-      if (action.work?.kind === "train") await noteRunStarted(control, action.work);
+      if (action.work) await EFFECTS[action.work.kind].started?.(control, action.work);
       await noteStarted(control, action.jobId);
       return true;
     case "note-working":
-      await (action.work.kind === "train" ? noteRunWorking : noteEvalWorking)(control, action.work);
+      await EFFECTS[action.work.kind].working(control, action.work);
       return true;
     case "note-waiting":
       await noteRunWaiting(control, action.work, action.waitingFor);
@@ -90,10 +129,10 @@ async function endAttempt(
       ? await withLogTail(control, jobId, action.failure)
       : action.failure;
   if (action.type === "finish") {
-    await (work.kind === "train" ? finishRun : finishEval)(control, work, action.outcome, failure);
+    await EFFECTS[work.kind].finish(control, work, action.outcome, failure);
   } else if (failure) {
     const { retryAtMs, counts } = action;
-    await (work.kind === "train" ? requeueRun : requeueEval)(control, work, failure, retryAtMs, counts);
+    await EFFECTS[work.kind].requeue(control, work, failure, retryAtMs, counts);
   }
   if (jobId !== undefined) stops.stop(jobId, EXIT_GRACE_MS);
   return true;

@@ -1,6 +1,15 @@
 import type { EvalState } from "../../sdk/schema/eval.ts";
 import type { RunState } from "../../sdk/schema/run.ts";
+import type { Failure } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
+import {
+  convertJobId,
+  findConversion,
+  LIVE_CONVERSIONS,
+  modelConversionId,
+  type ConversionDocument,
+} from "../conversions/records.ts";
+import type { ConversionState } from "../conversions/transitions.ts";
 import { ENDPOINTS, type EndpointDocument } from "../endpoints/records.ts";
 import { EVALS, type EvalDocument } from "../evals/records.ts";
 import { evalJobId, findJob, trainJobId } from "../jobs/records.ts";
@@ -15,15 +24,17 @@ const STALL_MS = 30 * 60_000;
 export async function observe(control: Control): Promise<World> {
   // First the containers: one that is launched after this has its record by the time records are read.
   const containers = await control.containers.list();
-  const [runs, evals, endpoints] = await Promise.all([
+  const [runs, evals, conversions, endpoints] = await Promise.all([
     live<RunDocument>(control, RUNS),
     live<EvalDocument>(control, EVALS),
+    live<ConversionDocument>(control, LIVE_CONVERSIONS),
     live<EndpointDocument>(control, ENDPOINTS),
     control.fleet.look(),
   ]);
   const works = await Promise.all([
     ...runs.map((document) => runView(control, document, evals)),
     ...evals.map((document) => evalView(control, document, evals)),
+    ...conversions.map((document) => conversionView(control, document, conversions, runs)),
   ]);
   const views = await Promise.all(endpoints.map((document) => endpointView(control, document)));
   return { works, endpoints: views, containers };
@@ -60,6 +71,7 @@ async function runView(
     progressAtMs: document.progressAtMs,
     stallMs: document.stallMs ?? STALL_MS,
     isStalled: run.stalledSinceMs !== undefined,
+    ...(needsConversion(document) && { conversion: await runConversion(control, run.id) }),
     pendingEvals: evals.filter((each) => each.run?.id === run.id).length,
     workingSinceMs: run.startedAtMs === undefined ? undefined : run.startedAtMs + (document.pausedMs ?? 0),
     job: run.attempt === 0 ? undefined : await jobView(control, trainJobId(run.id, run.attempt)),
@@ -91,7 +103,61 @@ async function evalView(
   };
 }
 
-function stageOf(state: RunState | EvalState): WorkView["stage"] {
+/** A run that has not begun yet, and cannot before its weights are converted. */
+function needsConversion({ run, converts, cancelAtMs }: RunDocument): boolean {
+  return converts !== undefined && run.state === "queued" && run.attempt === 0 && cancelAtMs === undefined;
+}
+
+async function runConversion(control: Control, runId: string): Promise<WorkView["conversion"]> {
+  const found = await findConversion(control, modelConversionId(runId));
+  switch (found?.state) {
+    case "succeeded":
+      return undefined;
+    case undefined:
+    case "cancelled":
+      return { state: "missing" };
+    case "failed":
+      return { state: "failed", failure: found.failure ?? UNKNOWN };
+    default:
+      return { state: "pending" };
+  }
+}
+
+const UNKNOWN: Failure = { code: "conversion_failed", message: "The weights could not be converted." };
+
+async function conversionView(
+  control: Control,
+  document: ConversionDocument,
+  all: readonly ConversionDocument[],
+  runs: readonly RunDocument[],
+): Promise<WorkView> {
+  const { id, runId, source, state, attempt } = document;
+  const owner = runs.find(({ run }) => run.id === runId);
+  return {
+    kind: "convert",
+    id,
+    stage: stageOf(state),
+    isWorking: state === "running",
+    attempt,
+    losses: document.losses,
+    preemptions: document.preemptions,
+    retryAtMs: document.retryAtMs,
+    expired: false,
+    isUnwanted: owner === undefined || !needsConversion(owner),
+    // What comes of it is for both. Of two that have not begun, the one of the earlier run does it.
+    waitsForEarlier: all.some(
+      (each) =>
+        each.source === source && each.id !== id && (stageOf(each.state) === "active" || each.id < id),
+    ),
+    progressAtMs: document.progressAtMs,
+    stallMs: owner?.stallMs ?? STALL_MS,
+    // Its log tells it well enough; it is given up after twice as long.
+    isStalled: true,
+    job: attempt === 0 ? undefined : await jobView(control, convertJobId(id, attempt)),
+  };
+}
+
+function stageOf(state: RunState | EvalState | ConversionState): WorkView["stage"] {
   return state === "queued" || state === "paused" ? state : "active";
 }
 

@@ -28,9 +28,9 @@ export interface JobView {
 /** What ends a run that would go on. */
 export type Limit = "time" | "budget";
 
-/** A run or an eval that has not ended. */
+/** A run, an eval or a conversion of weights that has not ended. */
 export interface WorkView {
-  kind: "train" | "eval";
+  kind: WorkKind;
   id: string;
   stage: "queued" | "active" | "paused";
   /** Its record says already that the container works. */
@@ -59,8 +59,15 @@ export interface WorkView {
   overBudget?: boolean;
   /** When its first attempt began to run. */
   workingSinceMs?: number;
-  /** Of an eval: the run has an earlier checkpoint evaluated by the same one first. */
+  /**
+   * Of an eval: the run has an earlier checkpoint evaluated by the same one first. Of a conversion: another run has
+   * the same made.
+   */
   waitsForEarlier?: boolean;
+  /** Of a run before its first attempt: the conversion that it needs. Absent: none, or it is made. */
+  conversion?: { state: "missing" | "pending" } | { state: "failed"; failure: Failure };
+  /** Of a conversion: its run does not wait for it any more. */
+  isUnwanted?: boolean;
   /** Evals of its checkpoints that have not ended: a run ends after them. */
   pendingEvals?: number;
   /** The job of the current attempt; absent before the first. */
@@ -112,6 +119,7 @@ export interface Policy {
 
 export type Action =
   | { type: "begin-attempt"; work: WorkKey }
+  | { type: "begin-conversion"; work: WorkKey }
   | { type: "launch-job"; jobId: string }
   | { type: "note-started"; jobId: string; work?: WorkKey }
   | { type: "note-working"; work: WorkKey }
@@ -148,8 +156,10 @@ export type Action =
 /** What the end of an attempt counts as, against the limit of its sort. */
 export type Counts = "loss" | "preemption" | "no-room" | "nothing";
 
+export type WorkKind = "train" | "eval" | "convert";
+
 export interface WorkKey {
-  kind: "train" | "eval";
+  kind: WorkKind;
   id: string;
   attempt: number;
 }

@@ -2,6 +2,7 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
 import { ENDPOINTS, type EndpointDocument } from "../endpoints/records.ts";
+import { removeRunConversions } from "../conversions/run-conversions.ts";
 import { removeRunEvals } from "../evals/run-evals.ts";
 import { jobKey, trainJobId } from "../jobs/records.ts";
 import { collect } from "../records/update.ts";
@@ -99,6 +100,7 @@ async function removeAll(control: Control, id: string): Promise<void> {
     await control.store.delete(jobKey(jobId));
   }
   await removeRunEvals(control, id);
+  await removeRunConversions(control, id);
   await removePartition(control, `checkpoints/${id}`);
   await removePartition(control, `rollouts/${id}`);
   await removePartition(control, cursorPartition(id));

@@ -10,6 +10,7 @@ import type { Control } from "../control.ts";
 import { estimateText } from "../../sdk/schema/estimate-text.ts";
 import { estimateFor } from "../cost/estimate-run.ts";
 import { refuseTooMuch } from "../cost/fit.ts";
+import { neededConversion } from "../conversions/source.ts";
 import { checkDataset } from "../datasets/datasets.ts";
 import { checkRunEvals } from "../evals/run-evals.ts";
 import { checkRunEngine, engineWarnings, runPlan } from "../engines/engines.ts";
@@ -78,6 +79,7 @@ async function accept(control: Control, id: string, given: RunSpec, force: boole
   if (spec.webhooks) await checkWebhooks(control, spec.webhooks);
   if (spec.trackers) await checkTrackers(control, spec.trackers);
   if (spec.startFrom) await checkStart(control, spec, spec.startFrom.checkpoint);
+  const converts = await neededConversion(control, id, spec);
   const { estimate, engine } = await estimateFor(control, spec);
   if (!force && spec.engine === "onnx") refuseTooMuch(spec, estimate, engine);
   const warnings = await checkUserCode(control, spec);
@@ -86,10 +88,11 @@ async function accept(control: Control, id: string, given: RunSpec, force: boole
   warnings.push(...engineWarnings(spec));
   if (asked !== given) warnings.push("The value of a secret stood in the spec; it was replaced.");
   const stored = await putFirst<RunSpecDocument>(control.store, runSpecKey(id), { v: 1, spec });
-  const document = newDocument(control, id, stored.spec, estimate, [
+  const began = newDocument(control, id, stored.spec, estimate, [
     ...facts.map((message) => ({ type: "log" as const, level: "info" as const, message })),
     ...warnings.map((message) => ({ type: "log" as const, level: "warn" as const, message })),
   ]);
+  const document = converts === undefined ? began : { ...began, converts };
   return accepted(control, await putFirst(control.store, runKey(id), document, indexesOf(document)));
 }
 

@@ -4,6 +4,7 @@ import type { RunEventBody } from "../../sdk/schema/event.ts";
 import type { Run, RunDetail } from "../../sdk/schema/run.ts";
 import type { RunSpec, Webhook } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
+import type { NeededConversion } from "../conversions/source.ts";
 import { chargesEnded, spendOf } from "../cost/spend.ts";
 import type { DocumentKey, IndexEntry } from "../ports/store.ts";
 import { update } from "../records/update.ts";
@@ -37,6 +38,8 @@ export interface RunDocument {
   pausedAtMs?: number;
   /** How long it was paused before; does not count against its time limit. */
   pausedMs?: number;
+  /** What has to be converted before its first attempt. */
+  converts?: NeededConversion;
   /** When it last got anywhere, and how long it may take until it does again. */
   progressAtMs?: number;
   stallMs?: number;

@@ -18,7 +18,8 @@ const ends = { succeed: "succeeded", fail: "failed", cancel: "cancelled" } as co
 
 /** from × change → to. A pair that is not here is a bug and throws. */
 export const RUN_TABLE: Table<RunState, RunChange> = {
-  queued: { begin: "provisioning", fail: "failed", cancel: "cancelled", pause: "paused" },
+  // Waits for what has to be made before its first attempt.
+  queued: { wait: "queued", begin: "provisioning", fail: "failed", cancel: "cancelled", pause: "paused" },
   provisioning: {
     wait: "provisioning",
     start: "starting",

@@ -17,6 +17,8 @@ export type Price = z.infer<typeof price>;
 /** One container of a run or an endpoint: its price, and how long it ran as the control plane saw it. */
 export const charge = z.extend(price, {
   attempt: nonNegativeInt,
+  /** The conversion of weights that the attempt was of. Absent: of the run or the endpoint itself. */
+  conversion: z.optional(z.string()),
   /** When it was first seen to run; waiting for capacity costs nothing. */
   startedAtMs: z.optional(timestampMs),
   /** When it was seen to be over. Absent: it still runs. */

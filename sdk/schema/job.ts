@@ -112,11 +112,20 @@ export const jobSpec = z.discriminatedUnion("kind", [
     /** Instead of an endpoint: a checkpoint of a run, played by the container itself, which makes way for others. */
     weights: z.optional(z.object({ checkpoint: jobCheckpoint, modelFiles })),
   }),
+  z.object({
+    ...base,
+    kind: z.literal("convert"),
+    model: modelRef,
+    modelFiles,
+    /** The checkpoint whose weights are converted. Absent: the model's own. */
+    start: z.optional(jobCheckpoint),
+  }),
 ]);
 export type JobSpec = z.infer<typeof jobSpec>;
 export type TrainJob = Extract<JobSpec, { kind: "train" }>;
 export type ServeJob = Extract<JobSpec, { kind: "serve" }>;
 export type EvalJob = Extract<JobSpec, { kind: "eval" }>;
+export type ConvertJob = Extract<JobSpec, { kind: "convert" }>;
 
 /** Every write carries the attempt; a stale one is answered 410 `attempt_stale` and the container exits. */
 const attempt = nonNegativeInt;

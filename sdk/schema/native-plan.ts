@@ -18,8 +18,8 @@ export const nativePlan = z.object({
   /** Commands that have to succeed before the engine starts. */
   before: z._default(z.array(command), []),
   /**
-   * Programs that write weights in another format, each a process of its own that is tried again. `toMegatron`: of what
-   * the run starts from, before the engine; what it writes is kept for later runs. `toHf`: of a checkpoint that has no
+   * Programs that write weights in another format. `toMegatron`: of what the run starts from, by a job of its own before
+   * the first attempt; what it writes is kept for later runs. `toHf`: of a checkpoint that has no
    * Hugging Face weights.
    */
   conversions: z._default(z.object({ toMegatron: z.optional(command), toHf: z.optional(command) }), {}),

@@ -93,9 +93,9 @@ describe.skipIf(!hasPython)("the tutorial's own recipe, on a stand-in for slime"
     expect(iteration?.size).toBe("weights of the base".length + 30 * " + ".length + words);
   }, 30_000);
 
-  it("converts the model once, for both runs that ask for it, and each checkpoint beside them", async () => {
+  it("converts the model once, by a job before both runs that ask for it, and each checkpoint beside them", async () => {
     const dataset = Dataset.fromArray([{ q: "a" }], { inputColumn: "q" });
-    const logOf = async (): Promise<string> => {
+    const logOf = async (): Promise<string[]> => {
       const run = await new TrainConfig({
         model: "Qwen/Qwen3.5-4B",
         dataset,
@@ -107,18 +107,49 @@ describe.skipIf(!hasPython)("the tutorial's own recipe, on a stand-in for slime"
       expect(paths).toContain("model/model-00000-of-00001.safetensors");
       const shard = checkpoint?.record.files.find(({ path }) => path.endsWith(".distcp"));
       expect(shard?.size).toBe("weights of the base converted + a".length);
-      let log = "";
+      const log: string[] = [];
       for await (const { body } of run.events()) {
-        if (body.type === "phase") log += `phase ${body.phase}\n`;
-        if (body.type === "log") log += `${body.message}\n`;
+        if (body.type === "phase") log.push(`phase ${body.phase}`);
+        if (body.type === "log") log.push(body.message);
+        if (body.type === "attempt") log.push(`attempt ${body.attempt}`);
       }
       return log;
     };
     const first = await logOf();
-    expect(first).toContain("phase convert-model");
-    expect(first).toContain("conversion to Megatron's format: done");
+    const [waits, made, begins] = ["phase convert-model", "the model is converted", "attempt 1"].map((line) =>
+      first.indexOf(line),
+    );
+    expect(waits).toBeGreaterThan(-1);
+    expect(made).toBeGreaterThan(waits ?? 0);
+    expect(begins).toBeGreaterThan(made ?? 0);
+    expect(first.filter((line) => line.startsWith("converting, attempt"))).toHaveLength(1);
     expect(first).toContain("conversion of checkpoint 1 to Hugging Face's format: done");
-    expect(await logOf()).toContain("the model was converted before");
+    const second = await logOf();
+    expect(second).toContainEqual(expect.stringContaining("the model was converted before"));
+    expect(second).not.toContainEqual(expect.stringContaining("converting, attempt"));
+  }, 30_000);
+
+  it("ends a run whose weights cannot be converted, with the converter's last lines", async () => {
+    const tool = join(dir, "tools", "convert_hf_to_torch_dist.py");
+    const works = await readFile(tool, "utf8");
+    await writeFile(tool, "import sys\nsys.exit('ValueError: these shards fit nothing')\n");
+    // Of another shape, so that nothing of it is kept.
+    await models.push(new URL("../../engine/models/nano", import.meta.url), { name: "Qwen/Qwen3-0.6B" });
+    const run = await new TrainConfig({
+      model: "Qwen/Qwen3-0.6B",
+      dataset: Dataset.fromArray([{ q: "a" }], { inputColumn: "q" }),
+      rewards: join(dir, "rewards.ts"),
+      recipe: recipes.slime({ numRollout: 1, convertToMegatron: true }),
+    }).launch();
+    await expect(run.result()).rejects.toMatchObject({ code: "run_failed" });
+    await run.refresh();
+    expect(run.record.failure).toMatchObject({
+      code: "conversion_failed",
+      message: expect.stringContaining("these shards fit nothing") as string,
+    });
+    expect(run.record.failure?.logTail).toContainEqual(expect.stringContaining("these shards fit nothing"));
+    expect(run.record.attempt).toBe(0);
+    await writeFile(tool, works);
   }, 30_000);
 
   it("does what a recipe of no engine says", async () => {

@@ -11,6 +11,7 @@ from typing import Dict
 from .child import Child
 from .client import JobClient
 from .cluster import Cluster
+from .convert import ConvertWork
 from .errors import JobError, Lost, Stale, Stopped
 from .log import Log, redactor, secrets_of
 from .nodes import Children, Place
@@ -76,8 +77,11 @@ def run(client: JobClient, log: Log, work_dir: Path, options: Options, place: Pl
         raise JobError("invalid_input", f"This container runs GPU engines; the {kind} job has no plan for one.")
     if kind == "serve":
         return ServeWork(client, log, work_dir, options).run()
+    if kind == "convert":
+        return ConvertWork(client, log, work_dir, options).run()
     if kind != "train":
-        raise JobError("invalid_input", f"This container serves and trains; the job is of kind {kind}.")
+        words = f"This container serves, trains and converts; the job is of kind {kind}."
+        raise JobError("invalid_input", words)
     training = TrainWork(client, log, work_dir, options)
     if place.count == 1:
         return training.run()

@@ -1,4 +1,4 @@
-"""Weights in another format: a program of the engine's, run as a step of its own that is tried again.
+"""Weights in another format: a program of the engine's, run as a step of its own.
 
 An attempt begins in an empty folder, which gets its name only when the program has ended well and what it wrote is
 whole: nothing of one that was killed half-way is ever used.
@@ -22,7 +22,7 @@ FINAL = ("invalid_input", "model_not_found", "hub_gated", "disk_full")
 class Conversion:
     """``argv`` is made for the folder that an attempt writes into; ``is_whole`` judges that folder.
 
-    It ends when ``is_stopped`` says so: :class:`Stopped` is raised then. Raises ``conversion_failed`` when no attempt succeeded.
+    It ends when ``is_stopped`` says so: :class:`Stopped` is raised then.
     """
 
     def __init__(
@@ -46,9 +46,10 @@ class Conversion:
         self._pause_s = pause_s
 
     def run(self) -> None:
+        """Within another job: tried again here. Raises ``conversion_failed`` when no attempt succeeded."""
         for attempt in range(1, ATTEMPTS + 1):
             self._log.info(f"{self._what}: attempt {attempt} of {ATTEMPTS}")
-            cause = self._attempt()
+            cause = self.attempt()
             if cause is None:
                 self._log.info(f"{self._what}: done")
                 return
@@ -63,7 +64,7 @@ class Conversion:
             hint=cause.hint,
         )
 
-    def _attempt(self) -> Optional[JobError]:
+    def attempt(self) -> Optional[JobError]:
         """Why it failed; None when the weights are there."""
         partial = self._target.with_name(self._target.name + ".partial")
         shutil.rmtree(partial, ignore_errors=True)

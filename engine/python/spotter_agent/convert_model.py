@@ -1,4 +1,4 @@
-"""The model in Megatron's format: converted once for each model and shape, fetched by whoever needs it again."""
+"""The model in Megatron's format: converted once for each model and shape, by a job of its own, and then fetched."""
 
 import hashlib
 import json
@@ -30,38 +30,58 @@ def conversion_key(job: Dict, weights_dir: Path, argv: List[str]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def convert_model(
-    client: JobClient,
-    log: Log,
-    argv: List[str],
-    places: Dict[str, str],
-    env: Dict[str, str],
-    is_stopped: Callable[[], bool],
-    pause_s: float,
-) -> None:
-    """Leaves the converted weights at ``convertedDir``."""
-    target = Path(places["convertedDir"])
-    if slime.is_converted(target):
-        return
-    key = conversion_key(client.job, Path(places["weightsDir"]), argv)
-    kept = client.find_conversion(key)
-    if kept is not None:
-        log.info(f"the model was converted before: {key[:12]}")
-        for file in kept:
-            client.download(file, target / file["path"])
-        if slime.is_converted(target):
+class ModelConversion:
+    """Leaves the converted weights at ``convertedDir``, or where whoever needs them fetches them."""
+
+    def __init__(
+        self,
+        client: JobClient,
+        log: Log,
+        argv: List[str],
+        places: Dict[str, str],
+        env: Dict[str, str],
+        is_stopped: Callable[[], bool],
+        pause_s: float,
+    ) -> None:
+        self._client = client
+        self._log = log
+        self._target = Path(places["convertedDir"])
+        self._key = conversion_key(client.job, Path(places["weightsDir"]), argv)
+
+        def words(folder: Path) -> List[str]:
+            return [fill(word, {**places, "convertedDir": str(folder)}) for word in argv]
+
+        what = "conversion to Megatron's format"
+        self._conversion = Conversion(what, words, self._target, slime.is_converted, env, log, is_stopped, pause_s)
+
+    def keep(self) -> None:
+        """What a job of its own does: once, and where it fails the control plane tries again."""
+        if self._client.find_conversion(self._key) is not None:
+            self._log.info(f"the model was converted before: {self._key[:12]}")
             return
-        log.warn("what was kept of the conversion is not whole: it is made again")
+        cause = self._conversion.attempt()
+        if cause is not None:
+            raise cause
+        self._client.keep_conversion(self._key, slime.files_below(self._target))
+        self._log.info("the model is converted")
 
-    def words(folder: Path) -> List[str]:
-        return [fill(word, {**places, "convertedDir": str(folder)}) for word in argv]
-
-    what = "conversion to Megatron's format"
-    Conversion(what, words, target, slime.is_converted, env, log, is_stopped, pause_s).run()
-    try:
-        client.keep_conversion(key, slime.files_below(target))
-    except (Lost, Stale):
-        raise
-    except JobError as error:
-        # It is here; only the next run has to convert again.
-        log.warn(f"the converted weights could not be kept: {error.message}")
+    def get(self) -> None:
+        """What a training does: it fetches what is kept, and makes what is not kept any more."""
+        if slime.is_converted(self._target):
+            return
+        kept = self._client.find_conversion(self._key)
+        for file in kept or []:
+            self._client.download(file, self._target / file["path"])
+        if slime.is_converted(self._target):
+            self._log.info(f"the model was converted before: {self._key[:12]}")
+            return
+        reason = "is not kept any more" if kept is None else "is not whole as it was kept"
+        self._log.warn(f"the converted model {reason}: it is converted here")
+        self._conversion.run()
+        try:
+            self._client.keep_conversion(self._key, slime.files_below(self._target))
+        except (Lost, Stale):
+            raise
+        except JobError as error:
+            # It is here; only the next run has to convert again.
+            self._log.warn(f"the converted weights could not be kept: {error.message}")

@@ -72,8 +72,10 @@ def places_of(job: Dict, work_dir: Path, options: Options, token: str) -> Dict[s
 
 def starts_from_weights(job: Dict) -> bool:
     """Whether it takes the weights alone of a checkpoint of another run."""
+    if job.get("start") is None:
+        return False
     start = (job.get("spec") or {}).get("startFrom") or {}
-    return job.get("start") is not None and start.get("mode") == "weights"
+    return job["kind"] == "convert" or start.get("mode") == "weights"
 
 
 def folder_of(model: Dict) -> str:

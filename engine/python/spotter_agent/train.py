@@ -10,7 +10,7 @@ from .classify import cause_of_end
 from .client import JobClient
 from .cluster import Cluster
 from .conversion import Conversion
-from .convert_model import convert_model
+from .convert_model import ModelConversion
 from .engine_process import EngineProcess
 from .engines import slime, slime_checkpoint
 from .errors import JobError, Lost, Stale, Stopped
@@ -132,7 +132,7 @@ class TrainWork:
             return
         self._phase_changed("convert-model")
         pause_s = self._options.conversion_pause_s
-        convert_model(self._client, self._log, argv, places, env, self._is_over, pause_s)
+        ModelConversion(self._client, self._log, argv, places, env, self._is_over, pause_s).get()
 
     def _to_hf(self, step: int, env: Dict[str, str]) -> Conversion:
         argv = self._native["conversions"]["toHf"]

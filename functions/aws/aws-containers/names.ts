@@ -72,5 +72,5 @@ export function startedFor(stack: string, tags: Record<string, string | undefine
 }
 
 function isKind(text: string | undefined): text is ContainerKind {
-  return text === "serve" || text === "train" || text === "eval";
+  return text === "serve" || text === "train" || text === "eval" || text === "convert";
 }

@@ -42,7 +42,7 @@ export interface WorkPlace {
   nodes?: number;
 }
 
-/** Where a run or an eval is started; throws as {@link servePlace} does. */
+/** Where a run, an eval or a conversion is started; throws as {@link servePlace} does. */
 export function workPlace(params: AwsContainersParams, { engine, hardware }: Wanted): WorkPlace {
   if (hardware?.nodes !== undefined && hardware.nodes > 1)
     return nodesPlace(params, engine, { ...hardware, nodes: hardware.nodes });

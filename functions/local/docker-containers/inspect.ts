@@ -60,7 +60,7 @@ export async function listOf(docker: DockerCli, home: string): Promise<Listed[]>
       return {
         name,
         jobId,
-        kind: kind === "serve" || kind === "eval" ? kind : "train",
+        kind: kind === "serve" || kind === "eval" || kind === "convert" ? kind : "train",
         engine: engine === "vllm" || engine === "slime" ? engine : undefined,
       };
     });

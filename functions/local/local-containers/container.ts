@@ -44,6 +44,11 @@ export abstract class Container {
     if (record.state === "exited") resolve();
   }
 
+  /** It takes the machine's processors and GPUs for itself. */
+  get isBudgeted(): boolean {
+    return this.record.kind === "train" || this.record.kind === "convert";
+  }
+
   /** Starts what a stored intent asks for. */
   abstract start(events: ContainerEvents): Promise<void>;
   /** Takes over what an earlier daemon started; false if there is none. */

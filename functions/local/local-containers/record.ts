@@ -7,7 +7,7 @@ import { atomicWrite } from "../atomic-write.ts";
 const base = {
   v: z.literal(1),
   jobId: z.string(),
-  kind: z.enum(["serve", "train", "eval"]),
+  kind: z.enum(["serve", "train", "eval", "convert"]),
   /** Absent: the embedded engine. */
   engine: z.optional(z.enum(["slime", "vllm"])),
   /** What runs it. Absent: it is a process. */

@@ -37,6 +37,12 @@ export function slimeConversions(
   return { ...(slime.convertToMegatron === true ? { toMegatron } : {}), toHf };
 }
 
+/** Processes of a conversion, each of which has a GPU. */
+export function processesOf(command: readonly string[]): number {
+  const at = command.indexOf("--nproc-per-node");
+  return at === -1 ? 1 : Number(command[at + 1]);
+}
+
 /** slime gives each process of a conversion some layers: there cannot be more processes than layers. */
 function layersOf(architecture: readonly string[]): number {
   const at = architecture.indexOf("--num-layers");

@@ -53,8 +53,25 @@ describe("engines of other makers", () => {
     const of = (call: string) => aws.calls.find(({ operation }) => operation === call)?.input;
     expect(of("RunTask")).toMatchObject({ taskDefinition: "vllm-l4" });
     expect(of("SubmitJob")).toMatchObject({ jobDefinition: "slime-l4", jobQueue: "work-gpu-spot" });
+    expect((await containers.list()).map(({ kind }) => kind).sort()).toEqual(["serve", "train"]);
     const wrong = spec("train-run-2-a1", { engine: "vllm", hardware: GPU });
     await expect(containers.launch(wrong)).rejects.toMatchObject({ code: "engine_missing" });
+  });
+});
+
+describe("a conversion of weights", () => {
+  it("is a job of Batch, found and ended by its id alone", async () => {
+    const { aws, containers, another } = await open();
+    const id = "convert-run-1-c-model-a1";
+    await containers.launch({ ...spec(id, { engine: "slime", hardware: GPU }), kind: "convert" });
+    expect(aws.calls.find(({ operation }) => operation === "SubmitJob")?.input).toMatchObject({
+      jobDefinition: "slime-l4",
+    });
+    expect(await another().list()).toEqual([{ jobId: id, kind: "convert" }]);
+    await aws.clock.advance(300_000);
+    const before = aws.calls.length;
+    expect(await another().describe(id)).toMatchObject({ state: "running" });
+    expect(aws.calls.slice(before).map(({ operation }) => operation)).not.toContain("ListTasks");
   });
 });
 

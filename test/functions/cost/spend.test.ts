@@ -36,11 +36,23 @@ describe("spendOf", () => {
 
 describe("charges", () => {
   it("keep the first start, the first end and one entry for each attempt, whatever is repeated", () => {
-    let charges = chargeBegun(undefined, 1, PRICE);
-    charges = chargeBegun(charges, 1, { ...PRICE, hourlyUsd: 9 });
-    charges = chargeStarted(chargeStarted(charges, 1, 10), 1, 20);
+    const [first, second] = [{ attempt: 1 }, { attempt: 2 }];
+    let charges = chargeBegun(undefined, first, PRICE);
+    charges = chargeBegun(charges, first, { ...PRICE, hourlyUsd: 9 });
+    charges = chargeStarted(chargeStarted(charges, first, 10), first, 20);
     charges = chargesEnded(chargesEnded(charges, 30), 40);
-    charges = chargeBegun(charges, 2, PRICE);
+    charges = chargeBegun(charges, second, PRICE);
     expect(chargesEnded(charges, 50)).toEqual([charge(1, 10, 30), charge(2)]);
+  });
+
+  it("of a conversion begin and end by themselves", () => {
+    const [run, conversion] = [{ attempt: 1 }, { attempt: 1, conversion: "r-c-model" }];
+    let charges = chargeBegun(chargeBegun(undefined, conversion, PRICE), run, PRICE);
+    charges = chargeStarted(chargeStarted(charges, conversion, 10), run, 20);
+    expect(chargesEnded(charges, 30)).toEqual([{ ...charge(1, 10), ...conversion }, charge(1, 20, 30)]);
+    expect(chargesEnded(charges, 30, "r-c-model")).toEqual([
+      { ...charge(1, 10, 30), ...conversion },
+      charge(1, 20),
+    ]);
   });
 });

@@ -37,6 +37,8 @@ const launch = (containers: LocalContainers, jobId: string, actions: string, ima
     environment: environmentFor(actions),
     ...(imageOverlay && { imageOverlay }),
   });
+const convert = (containers: LocalContainers, jobId: string, actions: string) =>
+  containers.launch({ jobId, kind: "convert", engine: "slime", environment: environmentFor(actions) });
 const name = (jobId: string) => nameOf(folder("home"), jobId);
 const runsOf = (calls: string[][], jobId: string) =>
   calls.filter(([verb, ...words]) => verb === "run" && words.includes(name(jobId)));
@@ -88,7 +90,7 @@ describe.skipIf(!hasPython)("a container in Docker", () => {
 
   it("is found by its labels alone, and not started a second time", async () => {
     const first = await open({ maxTrains: 2 });
-    await launch(first.containers, "lost", "say=up forever");
+    await convert(first.containers, "lost", "say=up forever");
     await launch(first.containers, "intent", "say=up forever");
     await says(first.containers, "lost", "up");
     await says(first.containers, "intent", "up");
@@ -107,7 +109,12 @@ describe.skipIf(!hasPython)("a container in Docker", () => {
     writeFileSync(folder("home", "containers", "intent.json.env"), "SPOTTER_JOB_TOKEN=left behind");
     const { containers, docker } = await open({ maxTrains: 2 });
     expect(existsSync(folder("home", "containers", "intent.json.env"))).toBe(false);
-    expect((await containers.list()).map(({ jobId }) => jobId).sort()).toEqual(["intent", "lost"]);
+    expect(new Map((await containers.list()).map(({ jobId, kind }) => [jobId, kind]))).toEqual(
+      new Map([
+        ["intent", "train"],
+        ["lost", "convert"],
+      ]),
+    );
     expect(runsOf(docker.calls(), "intent")).toHaveLength(1);
     await containers.stop("lost", 0);
     expect(await containers.describe("lost")).toMatchObject({ state: "exited", reason: "user" });

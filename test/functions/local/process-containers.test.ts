@@ -8,11 +8,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { signalGroup } from "../../../functions/local/process-identity.ts";
 import type { ContainerKind } from "../../../functions/ports/containers.ts";
 import type { LocalContainers } from "../../../functions/local/local-containers.ts";
 import type { ProcessContainersOptions } from "../../../functions/local/process-containers.ts";
+import { programOf } from "../../../functions/local/process-containers/program.ts";
 import { ended, says } from "../../contract/containers/suite.ts";
 import { environmentFor, isAlive, openContainers } from "./process-containers-fixture.ts";
 import { useFolder } from "./use-folder.ts";
@@ -21,6 +23,7 @@ import { useFolder } from "./use-folder.ts";
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 const LONG = { timeout: 15_000 };
+const CONTAINER = new URL("../../fixtures/local/container.ts", import.meta.url);
 const folder = useFolder();
 const opened: LocalContainers[] = [];
 afterEach(async () => {
@@ -145,6 +148,24 @@ describe("the budget", () => {
     expect(await stateOf(containers, "train-2")).toBe("waiting");
     await containers.stop("train-1", 0);
     await vi.waitFor(async () => expect(await stateOf(containers, "train-2")).toBe("running"), LONG);
+  });
+
+  it("is shared with conversions, which need the same GPUs", async () => {
+    const agent = { command: [process.execPath, fileURLToPath(CONTAINER)], environment: {} };
+    const containers = await open({ agent });
+    const convert = (jobId: string, actions: string) =>
+      containers.launch({ jobId, kind: "convert", engine: "slime", environment: environmentFor(actions) });
+    await launch(containers, "train-1", `until=${folder("end")}`);
+    await convert("convert-2", "say=up forever");
+    expect(await containers.describe("convert-2")).toEqual({ state: "waiting", reason: "capacity" });
+    writeFileSync(folder("end"), "");
+    await says(containers, "convert-2", "up");
+    expect(await containers.list()).toEqual([{ jobId: "convert-2", kind: "convert" }]);
+    // The embedded engine has no weights of another format.
+    const programs = { serve: CONTAINER, train: CONTAINER, eval: CONTAINER };
+    expect(() => programOf({ programs, agent }, { kind: "convert" })).toThrow(
+      "Nothing here runs conversions",
+    );
   });
 
   it("lets one that waits be stopped without ever starting", async () => {

@@ -34,8 +34,9 @@ describe("names on the platform", () => {
   });
 
   it("tell by tags whose something is", () => {
-    const tags = tagsOf("stack", { jobId: "eval-1-a1", kind: "eval", maxLifetimeMs: 5 });
-    expect(startedFor("stack", tags)).toEqual({ jobId: "eval-1-a1", kind: "eval", maxLifetimeMs: 5 });
+    const job = { jobId: "convert-1-c-model-a1", kind: "convert", maxLifetimeMs: 5 } as const;
+    const tags = tagsOf("stack", job);
+    expect(startedFor("stack", tags)).toEqual(job);
     expect(startedFor("another", tags)).toBeUndefined();
     expect(startedFor("stack", {})).toBeUndefined();
   });

@@ -1,0 +1,159 @@
+import type { Failure } from "../../sdk/schema/errors.ts";
+import type { RunEventBody } from "../../sdk/schema/event.ts";
+import { hardwareChoice } from "../../sdk/schema/hardware.ts";
+import type { Control } from "../control.ts";
+import {
+  changeConversion,
+  convertJobId,
+  getConversion,
+  findConversion,
+  type ConversionDocument,
+} from "../conversions/records.ts";
+import { beginModelConversion } from "../conversions/run-conversions.ts";
+import { conversionHardware } from "../conversions/source.ts";
+import { hasEnded, nextConversionState } from "../conversions/transitions.ts";
+import { pricingOf } from "../cost/pricing.ts";
+import { chargeBegun, chargesEnded, chargeStarted } from "../cost/spend.ts";
+import { foreign } from "../engines/engines.ts";
+import { keptUnder } from "../jobs/conversions.ts";
+import { changeRun, findRun, flushOutbox, getRunSpec, runStream, type RunDocument } from "../runs/records.ts";
+import { countedEnd } from "./counted-end.ts";
+import { intendJob } from "./effects-job.ts";
+import { lifetimeOf } from "./effects-run.ts";
+import { OUTCOME_CHANGES, type Outcome } from "./outcome.ts";
+import type { Counts, WorkKey } from "./views.ts";
+
+/** A run cannot begin before its weights are converted. */
+export async function beginRunConversion(control: Control, { id }: WorkKey): Promise<void> {
+  const converts = (await findRun(control, id))?.converts;
+  if (converts !== undefined) await beginModelConversion(control, id, converts);
+}
+
+export async function beginConversionAttempt(control: Control, key: WorkKey): Promise<void> {
+  const { runId, source, gpus, withoutRoom = 0 } = await getConversion(control, key.id);
+  if (await keptUnder(control, source))
+    return await changeCurrent(control, key, (document) => ended(control, document, "succeed"));
+  const attempt = key.attempt + 1;
+  const spec = await getRunSpec(control, runId);
+  const hardware = conversionHardware(spec.hardware && hardwareChoice(spec.hardware, withoutRoom), gpus);
+  const price = pricingOf(control).priceOf(hardware);
+  const run = await findRun(control, runId);
+  const maxLifetimeMs = run && lifetimeOf(control, run, price.hourlyUsd);
+  await intendJob(control, {
+    id: convertJobId(key.id, attempt),
+    kind: "convert",
+    owner: key.id,
+    attempt,
+    ...(hardware && { hardware }),
+    ...foreign(spec.engine),
+    price,
+    ...(maxLifetimeMs !== undefined && { maxLifetimeMs }),
+  });
+  await charge(control, runId, (charges) => chargeBegun(charges, { attempt, conversion: key.id }, price));
+  await changeCurrent(control, key, (document) => {
+    if (document.state !== "queued") return undefined;
+    const { retryAtMs: _retryAtMs, progressAtMs: _progressAtMs, failure: _failure, ...rest } = document;
+    return { ...rest, attempt, state: nextConversionState(document.state, "begin") };
+  });
+}
+
+export async function noteConversionStarted(control: Control, { id, attempt }: WorkKey): Promise<void> {
+  const { runId } = await getConversion(control, id);
+  const nowMs = control.clock.now();
+  await charge(control, runId, (charges) => chargeStarted(charges, { attempt, conversion: id }, nowMs));
+}
+
+export async function noteConversionWorking(control: Control, key: WorkKey): Promise<void> {
+  await changeCurrent(control, key, (document) => ({
+    ...document,
+    state: nextConversionState(document.state, "work"),
+  }));
+}
+
+export async function requeueConversion(
+  control: Control,
+  key: WorkKey,
+  failure: Failure,
+  retryAtMs: number,
+  counts: Counts,
+): Promise<void> {
+  const { runId } = await getConversion(control, key.id);
+  await uncharge(control, runId, key.id);
+  const message = `Attempt ${key.attempt} of the conversion is over (${failure.code}: ${failure.message})`;
+  await tell(control, runId, key, { type: "log", level: "warn", message });
+  await changeCurrent(control, key, (document) => ({
+    ...document,
+    ...countedEnd(document, counts),
+    retryAtMs,
+    failure,
+    state: nextConversionState(document.state, "requeue"),
+  }));
+}
+
+export async function finishConversion(
+  control: Control,
+  key: WorkKey,
+  outcome: Outcome,
+  failure: Failure | undefined,
+): Promise<void> {
+  const before = await findConversion(control, key.id);
+  if (before === undefined) return;
+  await uncharge(control, before.runId, key.id);
+  await changeCurrent(control, key, (document) =>
+    ended(control, document, OUTCOME_CHANGES[outcome], failure && conversionFailure(failure, key.attempt)),
+  );
+}
+
+/** Whatever ended it, its run did not get what it needed to begin. */
+function conversionFailure({ code, message, ...rest }: Failure, attempt: number): Failure {
+  const often = attempt === 1 ? "" : ` after ${attempt} attempts`;
+  const words = `The weights could not be converted to Megatron's format${often} (${code}: ${message})`;
+  return { ...rest, code: "conversion_failed", message: words };
+}
+
+function ended(
+  control: Control,
+  document: ConversionDocument,
+  change: "succeed" | "fail" | "cancel",
+  failure?: Failure,
+): ConversionDocument {
+  const { failure: _earlier, retryAtMs: _retryAtMs, ...rest } = document;
+  const state = nextConversionState(document.state, change);
+  return { ...rest, state, endedAtMs: control.clock.now(), ...(failure && { failure }) };
+}
+
+/** Changes a conversion only while the attempt that the decision was about still owns it. */
+async function changeCurrent(
+  control: Control,
+  key: WorkKey,
+  change: (document: ConversionDocument) => ConversionDocument | undefined,
+): Promise<void> {
+  await changeConversion(control, key.id, (document) =>
+    hasEnded(document.state) || document.attempt !== key.attempt ? undefined : change(document),
+  );
+}
+
+/** What it costs is its run's. */
+async function charge(
+  control: Control,
+  runId: string,
+  change: (charges: RunDocument["charges"]) => RunDocument["charges"],
+): Promise<void> {
+  await changeRun(control, runId, (document) => {
+    const charges = change(document.charges);
+    return charges && { document: { ...document, charges } };
+  });
+}
+
+function uncharge(control: Control, runId: string, conversion: string): Promise<void> {
+  const nowMs = control.clock.now();
+  return charge(control, runId, (charges) => charges && chargesEnded(charges, nowMs, conversion));
+}
+
+/** Once, however often a crash has it told. */
+async function tell(control: Control, runId: string, key: WorkKey, body: RunEventBody): Promise<void> {
+  await flushOutbox(control, await findRun(control, runId));
+  const event = { atMs: control.clock.now(), body };
+  await control.store.append(runStream(runId), [event], { batchId: `${key.id}-a${key.attempt}-over` });
+  control.bus.notify(runStream(runId));
+}

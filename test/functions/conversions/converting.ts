@@ -1,0 +1,58 @@
+import type { RunDetail } from "../../../sdk/schema/run.ts";
+import type { RunEvent, RunEventBody } from "../../../sdk/schema/event.ts";
+import type { RunSpecInput } from "../../../sdk/schema/run-spec.ts";
+import { cloudPricing } from "../../../functions/cost/pricing.ts";
+import { sha256Of } from "../../../functions/records/hash.ts";
+import { testPlane, type TestPlane, type TestPlaneParams } from "../../fakes/control-plane.ts";
+import type { FakeJob } from "../../fakes/job.ts";
+import { preparedSpec } from "../../fakes/run-spec.ts";
+
+/** The hash under which a container keeps what it has converted. */
+export const KEY = "c".repeat(64);
+const PARTS = ["release/.metadata", "release/__0_0.distcp", "latest_checkpointed_iteration.txt"];
+
+/** A home with slime, on hardware that is paid for. */
+export function slimePlane(params: TestPlaneParams): Promise<TestPlane> {
+  const config = { engines: () => ["slime" as const], pricing: cloudPricing(), ...params.config };
+  return testPlane({ ...params, config });
+}
+
+export async function slimeSpec(
+  plane: Pick<TestPlane, "json">,
+  changes: Partial<RunSpecInput> = {},
+): Promise<RunSpecInput> {
+  return {
+    ...(await preparedSpec(plane)),
+    engine: "slime",
+    adapter: { kind: "full" },
+    model: { name: "Qwen/Qwen3.5-4B", revision: "f".repeat(64) },
+    slime: { convertToMegatron: true },
+    ...changes,
+  };
+}
+
+export async function launch(plane: TestPlane, changes: Partial<RunSpecInput> = {}): Promise<string> {
+  const { run } = await plane.json<RunDetail>("POST", "/runs", await slimeSpec(plane, changes));
+  await plane.reconciler.settle();
+  return run.id;
+}
+
+export const detailOf = (plane: TestPlane, id: string) => plane.json<RunDetail>("GET", `/runs/${id}`);
+
+export async function eventsOf(plane: TestPlane, id: string): Promise<RunEventBody[]> {
+  const { events } = await plane.json<{ events: RunEvent[] }>("GET", `/runs/${id}/events?after=0&waitMs=0`);
+  return events.map(({ body }) => body);
+}
+
+/** What a container does with weights that it has converted. */
+export async function keep(job: FakeJob): Promise<void> {
+  const files = PARTS.map((path) => ({ path, size: path.length, sha256: sha256Of(path) }));
+  await job.call("POST", `/conversions/${KEY}`, { attempt: job.attempt, files });
+  for (const path of PARTS) await job.answer("PUT", `/conversions/${KEY}/files/${path}`, path);
+  await job.call("POST", `/conversions/${KEY}/complete`, { attempt: job.attempt });
+}
+
+/** Jobs of this sort, in the order of their launch. */
+export function launchedJobs(plane: TestPlane, kind: "convert" | "train"): string[] {
+  return plane.containers.launched.filter((each) => each.kind === kind).map(({ jobId }) => jobId);
+}
