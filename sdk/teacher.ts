@@ -25,7 +25,7 @@ export interface TeacherParams {
 
 /**
  * Who teaches. A text is a checkpoint where it has an `@`, a model where it has a slash or is a folder, and else an
- * endpoint, an alias or a run.
+ * endpoint, an alias or a run; where there is none of that name, a stored model.
  */
 export type Teacher = Model | Checkpoint | Endpoint | string | TeacherParams;
 

@@ -8,7 +8,7 @@ import { hardwareChoices } from "../../sdk/schema/hardware.ts";
 import { pricingOf } from "../cost/pricing.ts";
 import { isServing } from "../endpoints/transitions.ts";
 import { resolveModel } from "../gateway/resolve.ts";
-import { pinnedModel } from "../models/models.ts";
+import { findModel, pinnedModel } from "../models/models.ts";
 import { checkTokenizers, type Weights } from "./tokenizers.ts";
 
 /**
@@ -42,8 +42,17 @@ async function pin(control: Control, teacher: TeacherSpec): Promise<TeacherSpec>
 }
 
 async function pinEndpoint(control: Control, teacher: TeacherSpec, name: string): Promise<TeacherSpec> {
-  const found = await resolveModel(control, name, { where: "teacher.endpoint", splitBy: name });
   const { endpoint: _name, ...rest } = teacher;
+  const found = await resolveModel(control, name, { where: "teacher.endpoint", splitBy: name }).catch(
+    async (error: unknown) => {
+      if (!SpotterError.is(error) || error.code !== "model_not_found") throw error;
+      // A word alone may be meant for either; an endpoint of that name comes first.
+      const stored = await findModel(control, name);
+      if (stored === undefined) throw neither(name, error);
+      return { revision: stored.sha256 };
+    },
+  );
+  if ("revision" in found) return { ...rest, model: { name, revision: found.revision } };
   if (found.endpoint === undefined) {
     if (found.checkpoint === undefined) throw new Error(`${name} led to nothing`);
     return { ...rest, checkpoint: found.checkpoint.id };
@@ -54,6 +63,16 @@ async function pinEndpoint(control: Control, teacher: TeacherSpec, name: string)
   if (found.endpoint.implicit && found.endpoint.checkpoint !== undefined)
     return { ...rest, checkpoint: found.endpoint.checkpoint };
   return { ...rest, endpoint: found.adapter === undefined ? serving : `${serving}:${found.adapter}` };
+}
+
+function neither(name: string, { hint = "" }: SpotterError): SpotterError {
+  const shown = name.length > 200 ? `${name.slice(0, 200)}…` : name;
+  const message = `There is no endpoint and no stored model "${shown}" to teach.`;
+  const pull = `\`spotter model pull hf:OWNER/MODEL --name ${shown}\` stores one`;
+  return new SpotterError("model_not_found", message, {
+    where: "teacher.endpoint",
+    hint: `${hint} ${pull}; \`spotter model list\` shows those that are stored.`.trim(),
+  });
 }
 
 function refuseEnded(endpoint: Endpoint): void {

@@ -46,6 +46,37 @@ describe("tokenizers of student and teacher", () => {
     ).toBe('1 of 1 tokens have other ids, the first is "a"');
   });
 
+  it("are those of a stored model that one word names, where no endpoint has that name", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    const vocab = { hello: 0, world: 1 };
+    await push(plane, "small", { model: { vocab } });
+    await push(plane, "elder", { model: { vocab } });
+    await push(plane, "stranger", { model: { vocab: { hello: 1, world: 0 } } });
+    const { rewards: _rewards, ...spec } = await preparedSpec(plane);
+    const launch = (endpoint: string) =>
+      plane.call("POST", "/runs", {
+        ...spec,
+        kind: "distill",
+        algorithm: { kind: "distill" },
+        model: { name: "small" },
+        teacher: { endpoint },
+      });
+    const launched = (await (await launch("elder")).json()) as RunDetail;
+    expect(launched.spec.teacher).toEqual({
+      model: { name: "elder", revision: expect.any(String) as string },
+      agentic: false,
+    });
+    expect(await (await launch("stranger")).json()).toMatchObject({ error: { code: "tokenizer_mismatch" } });
+    expect(await (await launch("nobody")).json()).toMatchObject({
+      error: {
+        code: "model_not_found",
+        where: "teacher.endpoint",
+        message: 'There is no endpoint and no stored model "nobody" to teach.',
+        hint: expect.stringContaining("spotter model pull hf:") as string,
+      },
+    });
+  });
+
   it("are compared before anything is launched (A37)", async () => {
     const plane = await testPlane({ onEnd: onTestFinished });
     const vocab = { hello: 0, world: 1 };
