@@ -11,7 +11,7 @@ import { type ConfigDocument, located } from "./config-document.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { DatasetType, ProjectConfig } from "./config-schema.ts";
 import type { ConfigView } from "./config-view.ts";
-import { type Finding, inReadingOrder } from "./finding.ts";
+import { type Finding, inReadingOrder, type Remark } from "./finding.ts";
 import { isInSandbox } from "./mcp-rules.ts";
 import { type ProjectCode, projectCode } from "./project-code.ts";
 import { readText } from "./read-text.ts";
@@ -42,8 +42,8 @@ export interface ReadProjectParams {
   signal?: AbortSignal | undefined;
   /** Where secrets are looked for beside .env. Default: nowhere. */
   environment?: Readonly<Record<string, string | undefined>>;
-  /** Whether it is to be trained: then there must be a batch of rows. Default true. */
-  isTrained?: boolean | undefined;
+  /** Whether it is to be trained: then there must be a batch of rows. "later": that is told, and in no way. Default true. */
+  isTrained?: boolean | "later" | undefined;
   /** Changes the configuration before it is checked: overrides, another model. */
   change?: (document: ConfigDocument, catalogue: Catalogue) => Finding[];
 }
@@ -67,7 +67,9 @@ export async function readProject(
   const remarks = [
     ...codeRules(view, catalogue, tools),
     ...(rows.rows > 0 && params.isTrained !== false
-      ? sizeRules(rows.rows, rows.hasCalls ? rows.rows : rows.answers, view)
+      ? sizeRules(rows.rows, rows.hasCalls ? rows.rows : rows.answers, view).map((remark): Remark =>
+          params.isTrained === "later" ? { ...remark, severity: "warning" } : remark,
+        )
       : []),
   ];
   const all = firstOfEachKind([

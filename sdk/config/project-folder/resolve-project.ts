@@ -19,8 +19,8 @@ export interface ResolveProjectParams extends Substitutes {
   allowPython?: boolean | undefined;
   /** Names of secrets that rewards and tools may read; unknown, nobody misses one. */
   secrets?: readonly string[] | undefined;
-  /** Whether it is to be trained: then there must be a batch of rows. Default true. */
-  isTrained?: boolean;
+  /** See {@link readProject}. */
+  isTrained?: boolean | "later";
 }
 
 /** One run of a project: of a list of models there is one for each. */

@@ -65,6 +65,24 @@ describe("spotter test --model mock", () => {
     );
   });
 
+  it("plays rows of which there are too few to train with, and says that", async () => {
+    const { url } = await fakeGym();
+    const folder = projectFolder({ ...FILES, "train.jsonl": ROWS.split("\n").slice(0, 1).join("\n") });
+    const words = ["--model", "mock", "data.batch_size=4"];
+    const { code, json } = await test(folder, words, url);
+    expect([code, json.rollouts.length]).toEqual([0, 1]);
+    expect(json.findings).toContainEqual(
+      expect.objectContaining({
+        code: "rows_few",
+        severity: "warning",
+        message: "is 4; train.jsonl has 1 row",
+      }),
+    );
+    // Whoever trains them is refused as before.
+    const dry = await runCli(["run", "-d", folder, "data.batch_size=4", "--dry-run", "--json"]);
+    expect(dry.code).toBe(2);
+  });
+
   it("prints whole conversations with --verbose, variables filled in and metadata kept back", async () => {
     const { url } = await fakeGym();
     const folder = projectFolder(FILES);

@@ -36,6 +36,7 @@ export async function prepareTest(dir: string, params: PrepareTestParams = {}): 
   const { model, ...rest } = params;
   const { project, runs, findings } = await resolveProject(dir, {
     ...rest,
+    isTrained: "later",
     // A model that others serve takes what the project asks for; ours have limits of their own.
     model: model !== undefined && isOurs(model) ? model : undefined,
   });
