@@ -75,7 +75,7 @@ describe("spotter test --model mock", () => {
       expect.objectContaining({
         code: "rows_few",
         severity: "warning",
-        message: "is 4; train.jsonl has 1 row",
+        message: "is 4; train.jsonl has 1 row (data.batch_size=4)",
       }),
     );
     // Whoever trains them is refused as before.
