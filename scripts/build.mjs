@@ -49,6 +49,8 @@ try {
     { cwd: root, stdio: ["ignore", "inherit", "inherit"] },
   );
   if (tsc.status !== 0) process.exit(tsc.status ?? 1);
+  const { compileRows } = await import("./compile-rows.mjs");
+  await compileRows(root, fresh);
   await bundleSdk(fresh);
   await bundleConfig(fresh);
   await bundlePages();

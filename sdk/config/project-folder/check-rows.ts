@@ -2,6 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { Collector } from "./collector.ts";
 import { type Finding, type FindingCode, type Path, pathText, type Remark } from "./finding.ts";
 import { type LineSink, MAX_LINE_BYTES, scanLines } from "./line-scan.ts";
+import { plainRows } from "./plain-rows.ts";
 import { rowChecks } from "./row-checks.ts";
 import type { RowContext } from "./row-context.ts";
 import { inexactNumber, rowJson } from "./row-json.ts";
@@ -31,6 +32,8 @@ export interface CheckRowsParams {
   path: string;
   file: string;
   context: RowContext;
+  /** Every row is checked by itself, also where it is plainly fine: it takes longer and finds the same. Default false. */
+  isEachChecked?: boolean;
   signal?: AbortSignal | undefined;
 }
 
@@ -56,9 +59,10 @@ export async function checkRows(params: CheckRowsParams): Promise<CheckedRows> {
     return { ...none, findings: [aboutFile(file, "rows_missing", fault, hint)] };
   }
   const checker = new RowChecker(file, context);
+  const plain = params.isEachChecked ? undefined : plainRows(context);
   let bytes: number;
   try {
-    bytes = await scanLines(path, checker, params.signal);
+    bytes = await scanLines(path, checker, { pass: plain, signal: params.signal });
   } catch (error) {
     params.signal?.throwIfAborted();
     return {
@@ -66,7 +70,9 @@ export async function checkRows(params: CheckRowsParams): Promise<CheckedRows> {
       findings: [aboutFile(file, "rows_missing", faultOf(error), "Check its rights and its disk.")],
     };
   }
-  const { rows, hasImages, hasDocker, answers, hasCalls, otherAnswers } = checker;
+  const { hasImages, hasDocker, hasCalls, otherAnswers } = checker;
+  const rows = checker.rows + (plain?.rows ?? 0);
+  const answers = checker.answers + (plain?.answers ?? 0);
   const findings = checker.collector.findings();
   if (rows === 0 && findings.every(({ severity }) => severity !== "error"))
     findings.push(aboutFile(file, "rows_missing", "has no rows", 'Write {"messages": [...]}, a row a line.'));

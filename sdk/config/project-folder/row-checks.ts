@@ -5,6 +5,7 @@ import { isObject, kindOf, type Report, type RowContext } from "./row-context.ts
 import { variableChecks } from "./variable-checks.ts";
 
 const KNOWN = ["messages", "rewards", "tools", "metadata", "variables", "docker", "docker_env", "text"];
+const LEGACY = "docker_cmd";
 const LOCAL_IMAGE = /^local\/(.+)$/;
 
 /** Other keys are allowed; only what looks like a slip of the pen is worth a word. */
@@ -35,10 +36,25 @@ export function rowChecks(row: unknown, context: RowContext, report: Report): vo
   answerChecks(row, context, report);
 }
 
+/** Whether a key has a meaning, or may be meant for one: all others go by without a look. */
+export function isMindedKey(key: string): boolean {
+  return KNOWN.includes(key) || key === LEGACY || slipOf(key) !== undefined;
+}
+
+/** The key that it looks like. */
+function slipOf(key: string): string | undefined {
+  if (!slips.has(key)) {
+    // Rows may have any keys: what is remembered of them must not grow with the file.
+    if (slips.size > 1_000) slips.clear();
+    slips.set(key, nearestName(key, KNOWN));
+  }
+  return slips.get(key);
+}
+
 function unknownKeys(row: Record<string, unknown>, report: Report): void {
   for (const key in row) {
     if (KNOWN.includes(key)) continue;
-    if (key === "docker_cmd") {
+    if (key === LEGACY) {
       const message = "is no longer read: a container starts with /start.sh";
       report({
         code: "legacy_key",
@@ -50,12 +66,7 @@ function unknownKeys(row: Record<string, unknown>, report: Report): void {
       });
       continue;
     }
-    if (!slips.has(key)) {
-      // Rows may have any keys: what is remembered of them must not grow with the file.
-      if (slips.size > 1_000) slips.clear();
-      slips.set(key, nearestName(key, KNOWN));
-    }
-    const near = slips.get(key);
+    const near = slipOf(key);
     if (near === undefined || row[near] !== undefined) continue;
     const message = `is not read; it looks like ${near}`;
     const hint = `Write "${near}" if that is meant.`;
