@@ -1,12 +1,12 @@
 /**
- * How fast a project folder is validated: a generated train.jsonl of a gigabyte on one core, with the memory it
- * takes, against the same checks through pydantic, and the wall time of the command on a small project.
+ * How fast a project folder is validated: generated files of a gigabyte on one core, with the memory they take,
+ * against the same checks through pydantic, and the wall time of the command on a small project.
  */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { exec, type Finished, lastJson, median, type Figures } from "./figures.ts";
-import { writeRows } from "./validate/rows.ts";
+import { exec, type Finished, lastJson, type FigureRow, median, type Figures } from "./figures.ts";
+import { type Writer, writeRows } from "./validate/rows.ts";
 
 const root = join(import.meta.dirname, "..");
 const GIBIBYTE = 1024 ** 3;
@@ -37,30 +37,65 @@ export async function run(log: (line: string) => void): Promise<Figures> {
   try {
     writeFileSync(join(folder, "config.yml"), CONFIG);
     writeFileSync(join(folder, "rewards.ts"), REWARDS);
-    const file = join(folder, "train.jsonl");
-    const bytes = writeRows(file, GIBIBYTE);
-    log(`wrote ${(bytes / 1024 ** 2).toFixed(0)} MiB of rows`);
-    const one = await onOneCore(process.execPath, [join(root, "bench/validate/measure.ts"), folder], notes);
-    const { ok, rows, ms, cpuMs, rssMiB } = measured(one);
-    if (!ok) throw new Error("The generated rows are not valid.");
-    const mibPerS = bytes / 1024 ** 2 / (ms / 1000);
-    log(`${rows} rows at ${mibPerS.toFixed(0)} MiB/s in ${rssMiB.toFixed(0)} MiB`);
-    const smaller = writeRows(file, PYTHON_BYTES);
-    const pydantic = await withPydantic(file, smaller, notes);
-    if (pydantic !== null) log(`pydantic: ${pydantic.toFixed(1)} MiB/s`);
+    const python = await pydanticPython(notes);
+    const plain = await rowsOf("javascript", folder, python, notes, log);
+    const escaped = await rowsOf("python", folder, python, notes, log);
     return {
-      mibPerS,
-      // What a second of the processor does: the same on a busy machine.
-      mibPerCpuS: bytes / 1024 ** 2 / (cpuMs / 1000),
-      rssMiB,
-      vsPydantic: pydantic === null ? null : mibPerS / pydantic,
-      pydanticMibPerS: pydantic,
+      ...plain,
+      rssMiB: Math.max(plain.rssMiB, escaped.rssMiB),
+      rows: [plain, escaped],
       smallProjectMs: await smallProject(log),
       notes,
     };
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** What is measured on rows of one writer. */
+interface RowFigures extends FigureRow {
+  writer: Writer;
+  mibPerS: number;
+  /** What a second of the processor does: the same on a busy machine. */
+  mibPerCpuS: number;
+  rssMiB: number;
+  vsPydantic: number | null;
+  vsPydanticCpu: number | null;
+  pydanticMibPerS: number | null;
+}
+
+async function rowsOf(
+  writer: Writer,
+  folder: string,
+  python: string | null,
+  notes: string[],
+  log: (line: string) => void,
+): Promise<RowFigures> {
+  const file = join(folder, "train.jsonl");
+  const bytes = writeRows(file, GIBIBYTE, writer);
+  log(`wrote ${(bytes / 1024 ** 2).toFixed(0)} MiB of rows as ${writer} does`);
+  const one = await onOneCore(process.execPath, [join(root, "bench/validate/measure.ts"), folder], notes);
+  const { ok, rows, ms, cpuMs, rssMiB } = measured(one);
+  if (!ok) throw new Error("The generated rows are not valid.");
+  const mibPerS = rate(bytes, ms);
+  const mibPerCpuS = rate(bytes, cpuMs);
+  log(`${rows} rows at ${mibPerS.toFixed(0)} MiB/s in ${rssMiB.toFixed(0)} MiB`);
+  const smaller = writeRows(file, PYTHON_BYTES, writer);
+  const peer = python === null ? null : await withPydantic(python, file, notes);
+  if (peer) log(`pydantic: ${rate(smaller, peer.ms).toFixed(1)} MiB/s`);
+  return {
+    writer,
+    mibPerS,
+    mibPerCpuS,
+    rssMiB,
+    vsPydantic: peer && mibPerS / rate(smaller, peer.ms),
+    vsPydanticCpu: peer && mibPerCpuS / rate(smaller, peer.cpuMs),
+    pydanticMibPerS: peer && rate(smaller, peer.ms),
+  };
+}
+
+function rate(bytes: number, ms: number): number {
+  return bytes / 1024 ** 2 / (ms / 1000);
 }
 
 function measured({ code, stdout, stderr }: Finished): Measured {
@@ -76,20 +111,20 @@ async function onOneCore(program: string, args: readonly string[], notes: string
   return exec(program, args);
 }
 
-async function withPydantic(file: string, bytes: number, notes: string[]): Promise<number | null> {
+/** A Python with pydantic; null: there is none. */
+async function pydanticPython(notes: string[]): Promise<string | null> {
   const python = process.env.SPOTTER_BENCH_PYTHON ?? "python3";
   const found = await exec(python, ["-c", "import pydantic; print(pydantic.VERSION)"]);
-  if (found.code !== 0) {
-    notes.push(
-      "vsPydantic: there is no Python with pydantic 2 (pip install pydantic); name one in SPOTTER_BENCH_PYTHON",
-    );
-    return null;
-  }
-  notes.push(`pydantic ${found.stdout.trim()}`);
-  const { ms } = measured(
-    await onOneCore(python, [join(root, "bench/validate/pydantic-rows.py"), file], notes),
+  notes.push(
+    found.code === 0
+      ? `pydantic ${found.stdout.trim()}`
+      : "vsPydantic: there is no Python with pydantic 2 (pip install pydantic); name one in SPOTTER_BENCH_PYTHON",
   );
-  return bytes / 1024 ** 2 / (ms / 1000);
+  return found.code === 0 ? python : null;
+}
+
+async function withPydantic(python: string, file: string, notes: string[]): Promise<Measured> {
+  return measured(await onOneCore(python, [join(root, "bench/validate/pydantic-rows.py"), file], notes));
 }
 
 /** The whole command, process start included, on the example. */
