@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { countUpTo, nonNegativeInt, positiveInt } from "../common.ts";
+import { plainRecord } from "./plain-record.ts";
 
 const number = z.optional(z.number());
 const nonNegative = z.optional(z.number().check(z.gte(0)));
@@ -9,7 +10,7 @@ const count = z.optional(countUpTo(10_000_000));
 const whole = z.optional(nonNegativeInt);
 const flag = z.optional(z.boolean());
 const text = z.optional(z.string());
-const document = z.optional(z.record(z.string(), z.unknown()));
+const document = z.optional(plainRecord(z.unknown()));
 
 const optionValue = z.union([
   z.string(),
@@ -145,6 +146,6 @@ export const slimeSettings = z.strictObject({
   evalConfig: document,
   sglangConfig: document,
   /** Any other option by its name, with or without dashes. */
-  flags: z.optional(z.record(z.string(), optionValue)),
+  flags: z.optional(plainRecord(optionValue)),
 });
 export type SlimeSettings = z.infer<typeof slimeSettings>;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { positiveInt } from "../common.ts";
+import { plainRecord } from "./plain-record.ts";
 
 const count = z.optional(positiveInt);
 const share = z.optional(z.number().check(z.gt(0), z.lte(1)));
@@ -36,6 +37,6 @@ export const vllmSettings = z.strictObject({
   enableLora: flag,
   maxLoraRank: count,
   maxLoras: count,
-  flags: z.optional(z.record(z.string(), optionValue)),
+  flags: z.optional(plainRecord(optionValue)),
 });
 export type VllmSettings = z.infer<typeof vllmSettings>;

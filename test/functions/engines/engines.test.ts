@@ -90,6 +90,12 @@ describe("the engine of a run", () => {
       code: "invalid_input",
       where: "env.PEM",
     });
+    const lost = JSON.parse('{"customConfig":{"a":[{"__proto__":{"b":1}}]}}') as object;
+    expect(await refused({ engine: "slime", model, slime: { ...lost } })).toMatchObject({
+      code: "invalid_input",
+      where: "customConfig",
+      message: expect.stringContaining("__proto__") as string,
+    });
     expect(await refused({ engine: "slime", model, slime: { numRollouts: 1 } })).toMatchObject({
       code: "unknown_key",
     });
