@@ -119,7 +119,7 @@ function commandFailed(
   if (!isOfCommand) return new DockerError("run", error.exitCode, lines.join("\n"));
   return new SpotterError(
     "invalid_input",
-    `${where}: the command ended with exit code ${error.exitCode}: ${command}\n${lines.map((line) => `  | ${line}`).join("\n")}`,
+    `${where}: the command ended with exit code ${error.exitCode}: ${command}`,
     { where, hint: lines.at(-1) ?? "It wrote nothing.", cause: error },
   );
 }
