@@ -89,7 +89,10 @@ def run(client: JobClient, log: Log, work_dir: Path, options: Options, place: Pl
     head = f"{place.main_host}:{options.ray_port}"
     cluster = Cluster(children, head, client.token, work_dir, log.info)
     try:
-        return training.run(cluster)
+        outcome = training.run(cluster)
+        # Before Ray's head ends, and what has joined it.
+        children.done()
+        return outcome
     finally:
         cluster.close()
         children.close()

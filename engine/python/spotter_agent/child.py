@@ -83,7 +83,7 @@ class Child:
         self._log.redact_with(redactor(secrets_of(job, self._token)))
         env = TrainWork(self._client, self._log, self._work_dir, self._options).ready()
         while not main.has_head.wait(min(0.5, self._options.poll_s)):
-            if self._lost is not None or self._stopping.is_set():
+            if self._lost is not None or self._stopping.is_set() or main.is_done.is_set():
                 return None
         head = f"{self._place.main_host}:{self._options.ray_port}"
         ray = EngineProcess(ray_start(head, is_head=False), env, self._work_dir, self._log.info)
@@ -91,12 +91,15 @@ class Child:
         until: Optional[float] = None
         try:
             while self._lost is None and ray.wait(min(0.5, self._options.poll_s)) is None:
+                if main.is_done.is_set():
+                    return None
                 # The main node was asked to stop as well, and saves with what runs here.
                 if self._stopping.is_set() and until is None:
                     until = time.monotonic() + self._options.grace_s
                 if until is not None and time.monotonic() > until:
                     return None
-            return ray.poll()
+            # With the head gone Ray ends here too, and in no good way.
+            return None if main.is_done.is_set() else ray.poll()
         finally:
             ray.close(grace_s=5.0)
 

@@ -2,7 +2,8 @@
 
 AWS Batch ends a multi-node job with its main node, and does not tell it of a child that dies; collective
 operations then hang until NCCL's own timeout. So each child keeps a connection open to the main node and beats
-on it. A child that falls silent ends the job at once; a child that loses the main node ends itself.
+on it. A child that falls silent ends the job at once; a child that loses the main node ends itself, as failed where
+it was not told before that the work is done.
 """
 
 import hashlib
@@ -21,6 +22,8 @@ PORT = 29_399  # as options.py has it
 BEAT_EVERY_S = 5.0
 SILENT_AFTER_S = 30.0
 JOIN_WITHIN_S = 900.0
+# Until all have heard that the work is done: one that has not only ends in another way.
+TOLD_WITHIN_S = 5.0
 
 
 class Place:
@@ -72,6 +75,8 @@ class Children:
         self._has_head = threading.Event()
         # Where each node's files are asked for.
         self._files: Dict[int, str] = {}
+        self._open: Dict[int, socket.socket] = {}
+        self._is_done = False
         self._changed = threading.Condition()
         self._closed = threading.Event()
         self._told = False
@@ -98,6 +103,17 @@ class Children:
         """Rank and ``address:port`` of every node that gives what it has written."""
         with self._changed:
             return sorted(self._files.items())
+
+    def done(self, timeout_s: float = TOLD_WITHIN_S) -> None:
+        """Tells all that the work came to a good end, so that they end well too; from here on none is lost."""
+        with self._changed:
+            self._is_done = True
+            for connection in self._open.values():
+                try:
+                    connection.sendall(json.dumps({"done": True}).encode() + b"\n")
+                except OSError:
+                    pass  # It is gone, which does no harm any more.
+            self._changed.wait_for(lambda: not self._open, timeout_s)
 
     def close(self) -> None:
         self._closed.set()
@@ -132,6 +148,7 @@ class Children:
                 rank = claimed
                 with self._changed:
                     self._joined.add(rank)
+                    self._open[rank] = connection
                     if "filesPort" in hello:
                         self._files[rank] = f"{host}:{int(hello['filesPort'])}"
                     self._changed.notify_all()
@@ -147,19 +164,25 @@ class Children:
                             self._up.add(rank)
                             self._changed.notify_all()
                     reply = {"head": True} if self._has_head.is_set() else {}
-                    connection.sendall(json.dumps(reply).encode() + b"\n")
+                    with self._changed:
+                        connection.sendall(json.dumps(reply).encode() + b"\n")
             except (socket.timeout, TimeoutError):
                 how = f"was silent for {round(self._silent_after_s)} s"
             except ConnectionError:
                 pass  # A node that dies with a beat's reply unread resets the connection: it is gone all the same.
             except (OSError, ValueError, KeyError, TypeError):
                 how = "broke its connection"
+            finally:
+                with self._changed:
+                    if rank is not None and self._open.get(rank) is connection:
+                        del self._open[rank]
+                        self._changed.notify_all()
         if rank is not None and not self._closed.is_set():
             self._tell(JobError("container_failed", f"Node {rank} is gone: it {how}."))
 
     def _tell(self, error: JobError) -> None:
         with self._changed:
-            if self._told:
+            if self._told or self._is_done:
                 return
             self._told = True
         self._lost(error)
@@ -185,6 +208,8 @@ class Main:
         self._is_up = threading.Event()
         # The main node's cluster can be joined.
         self.has_head = threading.Event()
+        # The work came to a good end.
+        self.is_done = threading.Event()
         self._every_s = every_s
         self._connection = connect(host, port, join_within_s, is_over)
         self._connection.settimeout(silent_after_s)
@@ -193,8 +218,8 @@ class Main:
         files = {} if files_port is None else {"filesPort": files_port}
         self._send({"rank": rank, "proof": proof(token, nonce, rank), **files})
         self._lost = lost
-        self._thread = threading.Thread(target=self._beat, name="main-node", daemon=True)
-        self._thread.start()
+        for work in (self._beat, self._hear):
+            threading.Thread(target=work, name="main-node", daemon=True).start()
 
     def up(self) -> None:
         """From the next beat on: it is ready to work."""
@@ -216,11 +241,22 @@ class Main:
         try:
             while not self._closed.wait(self._every_s):
                 self._send({"up": True} if self._is_up.is_set() else {})
+        except OSError:
+            pass  # Whoever hears it knows why.
+
+    def _hear(self) -> None:
+        """Each beat is answered; that the work is done is told by itself."""
+        try:
+            while not self._closed.is_set():
                 line = self._lines.readline(4096)
                 if not line:
                     raise OSError("closed")
-                if json.loads(line).get("head"):
+                told = json.loads(line)
+                if told.get("head"):
                     self.has_head.set()
+                if told.get("done"):
+                    self.is_done.set()
+                    self.close()
         except (OSError, ValueError):
             if not self._closed.is_set():
                 self._lost(JobError("container_failed", "The main node is gone."))

@@ -84,10 +84,10 @@ describe.runIf(hasPython)("Ray over two nodes", { timeout: 20_000 }, () => {
     // Each had the weights, the rows and the changed image before its part of Ray began.
     expect(readFileSync(join(cluster, "changed"), "utf8").split("\n").sort()).toEqual(["", "0", "1"]);
     expect(readdirSync(join(child.workDir, "model")).sort()).toEqual(["config.json", "model.safetensors"]);
-    // The main one spoke for both, and the other goes with it.
+    // The main one spoke for both, and the other ends well with it.
     expect(main.told("exit")).toHaveLength(1);
-    expect(await child.ended).not.toBeNull();
-    expect(child.said()).toContain("The main node is gone.");
+    expect(await child.ended, child.said()).toBe(0);
+    expect(child.said()).not.toContain('"level": "error"');
   });
 
   it("ends when a node dies, which the engine would wait for", async () => {
@@ -97,6 +97,14 @@ describe.runIf(hasPython)("Ray over two nodes", { timeout: 20_000 }, () => {
     expect(await main.ended).toBe(1);
     const failure = { code: "container_failed", message: "Node 1 is gone: it closed its connection." };
     expect(main.exit()).toMatchObject({ outcome: "failed", failure });
+  });
+
+  it("ends as failed on the other node, when the main one is gone without a word", async () => {
+    const { main, child } = await pair({ secondsAStep: 30 });
+    await vi.waitFor(() => expect(main.told("run").length).toBeGreaterThan(2), 5_000);
+    main.agent.kill("SIGKILL");
+    expect(await child.ended).toBe(1);
+    expect(child.said()).toContain("The main node is gone.");
   });
 
   it("ends when its head does", async () => {

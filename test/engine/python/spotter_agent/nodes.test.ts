@@ -9,8 +9,8 @@ const PYTHON_DIR = fileURLToPath(new URL("../../../../engine/python", import.met
 /** Runs a program that has `Children`, `Main` and a list `lost`; what it prints, line by line. */
 async function python(program: string): Promise<string[]> {
   const head = `
-import sys, time, threading, os
-from spotter_agent.nodes import Children, Main, Place
+import json, os, socket, struct, sys, time, threading
+from spotter_agent.nodes import Children, Main, Place, proof
 lost = []
 def wait(reached, seconds=5):
     until = time.monotonic() + seconds
@@ -22,6 +22,12 @@ def child(main, rank, token="t", **more):
     told = []
     made = Main("127.0.0.1", rank, token, lambda error: told.append(error.message), port=main.port, every_s=0.05, **more)
     made.told = told
+    return made
+def joined(main, rank):
+    """A connection that said who it is, and says no more."""
+    made = socket.create_connection(("127.0.0.1", main.port))
+    with made.makefile("rb") as lines: nonce = json.loads(lines.readline())["nonce"]
+    made.sendall(json.dumps({"rank": rank, "proof": proof("t", nonce, rank)}).encode() + b"\\n")
     return made
 `;
   const child = spawn("python3", ["-c", head + program], {
@@ -77,16 +83,33 @@ print(wait(lambda: early.told) and early.told)
     ]);
   });
 
+  it("end well together, when the work is done", async () => {
+    const lines = await python(`
+main = main_node(3)
+one, two = child(main, 1), child(main, 2)
+# One that hangs: nobody waits for it for long.
+deaf = joined(main, 3)
+print(main.wait_joined(5))
+started = time.monotonic()
+main.done(0.5)
+print(one.is_done.wait(1), two.is_done.wait(1), time.monotonic() - started < 2)
+main.close()
+time.sleep(0.3)
+print(lost, one.told, two.told)
+sys.stdout.flush()
+os._exit(0)
+`);
+    expect(lines).toEqual(["True", "True True True", "[] [] []"]);
+  });
+
   it("tell of one that dies with an answer unread as of any other that dies", async () => {
     const lines = await python(`
-import socket, struct
 main = main_node(1)
-dying = child(main, 1)
+dying = joined(main, 1)
 print(main.wait_joined(5))
 # No orderly end: the connection is reset.
-dying._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-dying._closed.set()
-os.close(dying._connection.detach())
+dying.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+dying.close()
 print(wait(lambda: lost) and lost)
 main.close()
 sys.stdout.flush()
