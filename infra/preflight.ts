@@ -24,6 +24,8 @@ export interface Plan {
   gpuClasses: (Pick<GpuClass, "name" | "instanceTypes" | "vCpus" | "maxInstances" | "spot"> & {
     atOnce: number;
   })[];
+  /** Images of the engines that it has for GPUs, by their names. */
+  engineImages: Readonly<Record<string, string>>;
   maxCpuTasks: number;
   /** Calls at a time that are taken from what the account may have, for single functions. */
   reservedCalls: number;
@@ -41,7 +43,7 @@ export function planOf(texts: Readonly<Record<string, string>>): { plan: Plan } 
   const { settings, findings } = checkSettings(Object.fromEntries(named));
   if (settings === undefined) return { findings };
   const config = stackConfig(settings);
-  const { removal, gateway, maxCpuTasks, maxFunctionConcurrency = 0, multiNode } = config;
+  const { removal, gateway, engineImages, maxCpuTasks, maxFunctionConcurrency = 0, multiNode } = config;
   const reservedCalls = maxFunctionConcurrency * functionsFor(gateway).length;
   const pools = config.gpuClasses.map((each) =>
     pooled({ ...each, maxInstances: PLACES * each.maxInstances }, 1),
@@ -49,7 +51,7 @@ export function planOf(texts: Readonly<Record<string, string>>): { plan: Plan } 
   const nodes = multiNode === null ? [] : [pooled(multiNode.gpuClass, multiNode.maxNodes)];
   return {
     plan: {
-      ...{ removal, gateway, gpuClasses: [...pools, ...nodes], maxCpuTasks, reservedCalls },
+      ...{ removal, gateway, gpuClasses: [...pools, ...nodes], engineImages, maxCpuTasks, reservedCalls },
       idleCosts: idleCosts(config),
     },
   };

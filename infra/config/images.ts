@@ -18,7 +18,12 @@ export function isGpuEngine(name: string): name is GpuEngine {
   return GPU_ENGINES.some((each) => each === name);
 }
 
-const BY_DIGEST = /^[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}$/;
+const HOST = "[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\\d+)?";
+const PATH_PART = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
+/** As a registry takes it: a host, a path, perhaps a tag for people, and the digest. */
+const BY_DIGEST = new RegExp(
+  `^(?:${HOST}/)?${PATH_PART}(?:/${PATH_PART})*(?::\\w[\\w.-]{0,127})?@sha256:[0-9a-f]{64}$`,
+);
 
 export function isByDigest(image: string): boolean {
   return BY_DIGEST.test(image);

@@ -233,5 +233,10 @@ it("runs GPUs on the instances that the price list knows, as it knows them", () 
 
 it("names images by digest", () => {
   for (const image of Object.values(IMAGES)) expect(isByDigest(image), image).toBe(true);
-  expect(isByDigest("node:24")).toBe(false);
+  const digest = `@sha256:${"0f".repeat(32)}`;
+  for (const name of ["slimerl/slime", "localhost:5000/a/b_c", "registry.example/a:v1"])
+    expect(isByDigest(`${name}${digest}`), name).toBe(true);
+  for (const name of ["node:24", `a:b:c${digest}`, `a//b${digest}`, `-a${digest}`, `a/B${digest}`, digest])
+    expect(isByDigest(name), name).toBe(false);
+  expect(isByDigest(`a${digest}0`)).toBe(false);
 });

@@ -11,6 +11,10 @@ describe("what a stack comes to", () => {
     expect(read.gpuClasses).toMatchObject([
       { name: "L4:1", instanceTypes: ["g6.xlarge"], vCpus: 4, maxInstances: 4, atOnce: 1 },
     ]);
+    expect(read.engineImages).toEqual({});
+    const image = `vllm/vllm-openai@sha256:${"0f".repeat(32)}`;
+    const withEngine = planOf({ "spotter:engineImages": JSON.stringify([`vllm=${image}`]) });
+    expect("plan" in withEngine && stackPlan.parse(withEngine.plan).engineImages).toEqual({ vllm: image });
   });
 
   it("counts the nodes of one training together, and each cost that stays", () => {

@@ -7,7 +7,7 @@ import { kindOf } from "./resource-kinds.ts";
 /** One thing that was looked at before a stack is made or changed. */
 export interface Check {
   /** Its short name, the same in every run. */
-  check: "node" | "pulumi" | "settings" | "credentials" | "region" | "quota" | "offers" | "stack";
+  check: "node" | "pulumi" | "settings" | "credentials" | "region" | "quota" | "offers" | "engines" | "stack";
   /** `warning`: the stack can be made, and something of it will be less than was asked for. */
   status: "ok" | "warning" | "failed";
   message: string;
@@ -166,6 +166,26 @@ export function offersCheck(
       remedy: "Expect waits when that zone is full, or add a class that more zones offer.",
     };
   return { check, status: "ok", message: `${name} (${types}) is offered in ${listed}.` };
+}
+
+/** Which engines there are for GPUs, and in which images: what a container cannot pull is told by its first job alone. */
+export function enginesCheck({ engineImages = {} }: Pick<StackPlan, "engineImages">): Check[] {
+  const check = "engines";
+  const images = Object.entries(engineImages);
+  if (images.length === 0)
+    return [
+      {
+        check,
+        status: "ok",
+        message: "No engine for GPUs has an image (spotter:engineImages): the embedded one alone is offered.",
+      },
+    ];
+  return images.map(([engine, image]) => ({
+    check,
+    status: "ok",
+    message: `${engine} runs in ${image}, which is not looked for here.`,
+    remedy: `docker buildx imagetools inspect ${image} tells whether its registry has it, for x64.`,
+  }));
 }
 
 /** What outlives a stack whose data is kept. */

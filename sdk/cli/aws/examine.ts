@@ -9,6 +9,7 @@ import {
 } from "./ask-account.ts";
 import {
   credentialsCheck,
+  enginesCheck,
   loginCheck,
   nodeCheck,
   offersCheck,
@@ -50,7 +51,7 @@ export async function examine({ folder, stack, region: asked }: ExamineParams): 
   const planned = folder === undefined ? undefined : await planOf(folder, texts);
   const plan = planned !== undefined && "plan" in planned ? planned.plan : undefined;
   const [tools, account] = await Promise.all([
-    pulumi === undefined ? [noProgram()] : toolChecks(pulumi, settings, planned),
+    pulumi === undefined ? [noProgram()] : toolChecks(pulumi, settings, planned, plan),
     accountChecks({ stack, region, plan, pulumi }),
   ]);
   return { checks: [...tools, ...account], region, plan };
@@ -60,6 +61,7 @@ async function toolChecks(
   pulumi: Pulumi,
   settings: Answer<unknown> | undefined,
   planned: Planned | undefined,
+  plan: StackPlan | undefined,
 ): Promise<Check[]> {
   const [node, version, backend] = await Promise.all([
     answerOf(() => nodeVersion(pulumi)),
@@ -70,6 +72,7 @@ async function toolChecks(
   return [
     ...[nodeCheck(node), pulumiCheck(version), ...loginCheck(backend)],
     ...[...readableCheck(settings), ...settingsChecks(wrong)],
+    ...(plan === undefined ? [] : enginesCheck(plan)),
   ];
 }
 

@@ -24,6 +24,8 @@ export const stackPlan = z.object({
       spot: z.boolean(),
     }),
   ),
+  /** Images of the engines that it has for GPUs, by their names. Default: none. */
+  engineImages: z.optional(z.record(z.string(), z.string())),
   maxCpuTasks: z.number(),
   /** Calls of functions at a time that are set aside for single ones. Default: none. */
   reservedCalls: z.optional(z.number()),

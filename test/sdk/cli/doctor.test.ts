@@ -30,7 +30,7 @@ describe("spotter doctor", { timeout: 20_000 }, () => {
     expect(code).toBe(0);
     expect(told).toContain("Account 123456789012, as arn:aws:iam::123456789012:user/ada.");
     expect(told).toContain("L4:1 (g6.xlarge) is offered in eu-central-1a, eu-central-1b.");
-    expect(told).toContain("12 checks: 0 failed, 0 with a warning.");
+    expect(told).toContain("13 checks: 0 failed, 0 with a warning.");
     expect(aws.calls.filter(({ operation }) => !/^(Get|Describe)/.test(operation))).toEqual([]);
     const quotas = aws.calls.filter(({ operation }) => operation === "GetServiceQuota");
     expect(

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { awsFailure } from "../../../../sdk/cli/aws/aws-failure.ts";
 import {
   credentialsCheck,
+  enginesCheck,
   loginCheck,
   nodeCheck,
   offersCheck,
@@ -22,6 +23,23 @@ const pool = (changes: Partial<StackPlan["gpuClasses"][number]> = {}) => ({
 });
 const denied = { error: new SpotterError("aws_denied", "no", { hint: "ask your admin" }) };
 const named = (name: string) => Object.assign(new Error("said"), { name });
+
+describe("the engines of a stack", () => {
+  it("are told with their images, and how to see whether a registry has them", () => {
+    expect(enginesCheck(plan())).toMatchObject([
+      { check: "engines", message: expect.stringContaining("embedded one alone") as string },
+    ]);
+    const image = `vllm/vllm-openai@sha256:${"0f".repeat(32)}`;
+    expect(enginesCheck(plan({ engineImages: { vllm: image } }))).toEqual([
+      {
+        check: "engines",
+        status: "ok",
+        message: `vllm runs in ${image}, which is not looked for here.`,
+        remedy: `docker buildx imagetools inspect ${image} tells whether its registry has it, for x64.`,
+      },
+    ]);
+  });
+});
 
 describe("the quotas that a stack meets", () => {
   it("are those of its GPU families, on demand and spot apart, and of Fargate and Lambda (84)", () => {
