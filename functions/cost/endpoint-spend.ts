@@ -17,11 +17,15 @@ export function chargeOf({ price, attempt, startedAtMs, endedAtMs }: JobRecord):
   ];
 }
 
-/** What all replicas of an endpoint have cost, those that are long gone too: each has a record of its own. */
+/** What all replicas of an endpoint have cost, those that are long gone too. */
 export async function endpointSpend(control: Control, name: string): Promise<Spend> {
+  return spendOf(await endpointCharges(control, name), control.clock.now());
+}
+
+/** One for each replica that ever was: each has a record of its own. */
+export async function endpointCharges(control: Control, name: string): Promise<Charge[]> {
   const jobs = await collect<JobRecord>((after) =>
     control.store.query<JobRecord>("jobs", { sortPrefix: `serve-${name}-r`, after, limit: 1000 }),
   );
-  const own = jobs.filter(({ owner }) => owner === name);
-  return spendOf(own.flatMap(chargeOf), control.clock.now());
+  return jobs.filter(({ owner }) => owner === name).flatMap(chargeOf);
 }

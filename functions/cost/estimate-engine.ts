@@ -25,6 +25,8 @@ export interface EngineEstimate {
   promptTokens: number;
   secondsPerStep: number;
   memory: MemoryEstimate;
+  /** Of it, a teacher's: no setting of the training makes that less. */
+  teacherMiB: number;
   /** What the time rests on. */
   text: string;
 }
@@ -32,22 +34,42 @@ export interface EngineEstimate {
 const USUAL_ROW_TOKENS = 128;
 const GGUF = /\.gguf$/i;
 
-/** Undefined where nothing is known of the model beforehand, or another engine trains. */
-export async function estimateEngine(control: Control, spec: RunSpec): Promise<EngineEstimate | undefined> {
+/**
+ * Undefined where nothing is known of the model beforehand, or another engine trains.
+ *
+ * @param teacher What is served for the run and no longer.
+ */
+export async function estimateEngine(
+  control: Control,
+  spec: RunSpec,
+  teacher?: ModelRef,
+): Promise<EngineEstimate | undefined> {
   if (spec.engine !== "onnx") return undefined;
   const shape = await shapeOfModel(control, spec.model);
   if (shape === undefined) return undefined;
   const stored = (await control.store.get<DatasetRecord>(datasetKey(spec.dataset.sha256)))?.value;
   const promptTokens = stored ? rowTokens(stored) : USUAL_ROW_TOKENS;
   const { threads } = control.config;
-  const parts = trainingMemory(spec, shape, promptTokens);
+  const beside = await teacherBeside(control, teacher);
+  const parts = { ...trainingMemory(spec, shape, promptTokens), ...beside };
   return {
     shape,
     promptTokens,
     secondsPerStep: secondsPerStep(spec, shape, promptTokens, threads),
     memory: memoryOf(control, parts, spec.hardware),
+    teacherMiB: beside.teacher ?? 0,
     text: `By the size of ${spec.model.name}, ${sizeText(parametersOf(shape))} weights, on ${threads} threads; no run of it has been measured here.`,
   };
+}
+
+/** A teacher that is served for the run shares its memory where all do; elsewhere it has a container of its own. */
+async function teacherBeside(
+  control: Control,
+  teacher: ModelRef | undefined,
+): Promise<Pick<MemoryParts, "teacher">> {
+  const isBeside = teacher !== undefined && !pricingOf(control).choosesHardware;
+  const shape = isBeside ? await shapeOfModel(control, teacher) : undefined;
+  return shape ? { teacher: totalMiB(servingMemory(shape)) } : {};
 }
 
 /** What a replica needs; undefined as for {@link estimateEngine}. */

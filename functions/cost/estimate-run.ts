@@ -6,6 +6,7 @@ import { checkRunEngine } from "../engines/engines.ts";
 import { getRunSpec, RUNS, type RunDocument } from "../runs/records.ts";
 import { estimateEngine, type EngineEstimate } from "./estimate-engine.ts";
 import { estimateCost, tokensPerStep, type EstimateFacts } from "./estimate.ts";
+import { ownTeacher } from "../teachers/serve.ts";
 import { hardwareNotes, pricingOf } from "./pricing.ts";
 import { secondsOf } from "./spend.ts";
 
@@ -27,9 +28,19 @@ export async function estimateFor(
   // Refused now, and not when there is no room on the first.
   for (const choice of spec.hardware ? hardwareChoices(spec.hardware) : []) pricing.priceOf(choice);
   const measured = await measure(control, spec, price);
-  const engine = spec.engine === "onnx" ? await estimateEngine(control, spec) : undefined;
-  const notes = hardwareNotes(pricing, spec);
+  const teacher = await ownTeacher(control, spec.teacher);
+  const engine = spec.engine === "onnx" ? await estimateEngine(control, spec, teacher) : undefined;
+  const taught = teacher && pricing.priceOf(spec.teacher?.hardware);
+  const notes = [...hardwareNotes(pricing, spec), ...teacherNotes(taught)];
   return { estimate: estimateCost(spec, { price, measured, engine, notes }), engine };
+}
+
+/** The figures are of the training alone. */
+function teacherNotes(price: Price | undefined): string[] {
+  if (price === undefined || price.hourlyUsd === 0) return [];
+  return [
+    `Its teacher costs $${price.hourlyUsd.toFixed(2)} an hour more while the run works; limits.maxCostUsd pays for both.`,
+  ];
 }
 
 /** The newest run that did the same work on the same instance, with all that its steps needed. */

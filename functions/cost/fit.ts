@@ -38,10 +38,10 @@ export function refuseTooMuch(spec: RunSpec, estimate: Estimate, engine: EngineE
 }
 
 /** @throws SpotterError `memory_exceeded` for a replica that its machine cannot hold. */
-export function refuseReplica(model: string, memory: MemoryEstimate | undefined): void {
+export function refuseReplica(model: string, memory: MemoryEstimate | undefined, where = "model"): void {
   if (memory === undefined || !isTooMuch(memory)) return;
   throw new SpotterError("memory_exceeded", `Serving ${model} takes about ${figures(memory)}.`, {
-    where: "model",
+    where,
     hint: `Take a smaller model, or a machine with more memory. ${FORCE}`,
   });
 }
@@ -57,10 +57,15 @@ function figures({ neededMiB, availableMiB = 0, parts }: MemoryEstimate): string
 /** The least change that makes a run fit, in words. */
 export function whatFits(
   spec: RunSpec,
-  { shape, promptTokens }: Pick<EngineEstimate, "shape" | "promptTokens">,
+  {
+    shape,
+    promptTokens,
+    teacherMiB = 0,
+  }: Pick<EngineEstimate, "shape" | "promptTokens"> & Partial<Pick<EngineEstimate, "teacherMiB">>,
   availableMiB: number,
 ): string | undefined {
-  const needs = (changed: RunSpec) => totalMiB(trainingMemory(changed, shape, promptTokens));
+  const needs = (changed: RunSpec) =>
+    totalMiB({ ...trainingMemory(changed, shape, promptTokens), teacher: teacherMiB });
   const lora: RunSpec = {
     ...spec,
     adapter: {

@@ -1,5 +1,6 @@
 import { foreign } from "../engines/engines.ts";
 import { SpotterError, type Failure } from "../../sdk/schema/errors.ts";
+import type { Charge } from "../../sdk/schema/cost.ts";
 import type { RunEventBody } from "../../sdk/schema/event.ts";
 import { hardwareChoice } from "../../sdk/schema/hardware.ts";
 import type { Run } from "../../sdk/schema/run.ts";
@@ -23,7 +24,7 @@ import {
   type RunUpdate,
 } from "../runs/records.ts";
 import { isTerminalRun } from "../runs/transitions.ts";
-import { serveTeacher } from "../teachers/serve.ts";
+import { serveTeacher, teacherCharges } from "../teachers/serve.ts";
 import { withDeliveries } from "../webhooks/deliveries.ts";
 import { listWebhooks } from "../webhooks/every-run.ts";
 import { intendJob } from "./effects-job.ts";
@@ -40,7 +41,8 @@ export async function beginRunAttempt(control: Control, key: WorkKey): Promise<v
   const { hardware: wanted, teacher, engine } = await getRunSpec(control, key.id);
   const hardware = wanted && hardwareChoice(wanted, before?.withoutRoom ?? 0);
   const price = pricingOf(control).priceOf(hardware);
-  const maxLifetimeMs = before && lifetimeOf(control, before, price.hourlyUsd);
+  const beside = before && (await besideOf(control, before, teacher));
+  const maxLifetimeMs = before && lifetimeOf(control, before, price.hourlyUsd, beside);
   const taught = await teacherOf(control, key, teacher);
   if (taught === undefined) return;
   await intendJob(control, {
@@ -98,16 +100,38 @@ function progressed({ resumedAtStep = 0, preemptions }: RunDocument, step: numbe
   return { resumedAtStep: step, ...(preemptions !== undefined && { preemptions: 0 }) };
 }
 
+/** What one budget pays for beside the containers of the run. */
+interface Beside {
+  charges: readonly Charge[];
+  hourlyUsd: number;
+}
+
+async function besideOf(
+  control: Control,
+  { run }: RunDocument,
+  teacher: TeacherSpec | undefined,
+): Promise<Beside> {
+  const isOwn = teacher?.model !== undefined || teacher?.checkpoint !== undefined;
+  const hourlyUsd = isOwn ? pricingOf(control).priceOf(teacher.hardware).hourlyUsd : 0;
+  return { charges: await teacherCharges(control, run), hourlyUsd };
+}
+
 /** When the home has to end the next container of a run, should nobody be there to ask for it. */
-export function lifetimeOf(control: Control, document: RunDocument, hourlyUsd: number): number | undefined {
+export function lifetimeOf(
+  control: Control,
+  document: RunDocument,
+  hourlyUsd: number,
+  beside: Beside = { charges: [], hourlyUsd: 0 },
+): number | undefined {
   const { run, durationMs, maxCostUsd, charges = [], pausedMs = 0 } = document;
   const now = control.clock.now();
   const workedMs = run.startedAtMs === undefined ? 0 : now - run.startedAtMs - pausedMs;
   return lifetimeMs({
     longestMs: control.config.maxLifetimeMs,
     leftMs: durationMs === undefined ? undefined : durationMs - workedMs,
-    usdLeft: maxCostUsd === undefined ? undefined : maxCostUsd - spendOf(charges, now).usd,
-    hourlyUsd,
+    usdLeft:
+      maxCostUsd === undefined ? undefined : maxCostUsd - spendOf([...charges, ...beside.charges], now).usd,
+    hourlyUsd: hourlyUsd + beside.hourlyUsd,
   });
 }
 

@@ -22,10 +22,12 @@ export function limitFailure(work: WorkView, limit: Limit, now: number): Failure
       message: `The run worked for ${Math.round((work.durationMs ?? 0) / 1000)} s, which is its limit.`,
       hint: "Its checkpoints are kept; continue from the last one, or raise limits.durationMs.",
     };
-  const { usd } = spendOf(work.charges ?? [], now);
+  const { charges = [], teacherCharges = [] } = work;
+  const { usd } = spendOf([...charges, ...teacherCharges], now);
+  const who = teacherCharges.length > 0 ? "The run and its teacher have" : "The run has";
   return {
     code: "budget_exceeded",
-    message: `The run has cost $${usd.toFixed(2)} of at most $${(work.maxCostUsd ?? 0).toFixed(2)}.`,
+    message: `${who} cost $${usd.toFixed(2)} of at most $${(work.maxCostUsd ?? 0).toFixed(2)}.`,
     hint: "Its checkpoints are kept; continue from the last one, with a higher limits.maxCostUsd.",
   };
 }
@@ -36,11 +38,12 @@ function isOverTime(work: WorkView, now: number): boolean {
 }
 
 /** Saving costs as well: what it may take is kept back, so that the limit holds. */
-function isOverBudget({ charges = [], maxCostUsd }: WorkView, now: number, policy: Policy): boolean {
+function isOverBudget(work: WorkView, now: number, policy: Policy): boolean {
+  const { charges = [], teacherCharges = [], maxCostUsd } = work;
   if (maxCostUsd === undefined) return false;
-  const rate = charges.at(-1)?.hourlyUsd ?? 0;
+  const rate = (charges.at(-1)?.hourlyUsd ?? 0) + (teacherCharges.at(-1)?.hourlyUsd ?? 0);
   const reserve = Math.min((rate * (policy.cancelGraceMs + LOOK_MS)) / HOUR_MS, maxCostUsd * MAX_RESERVE);
-  return spendOf(charges, now).usd + reserve >= maxCostUsd;
+  return spendOf([...charges, ...teacherCharges], now).usd + reserve >= maxCostUsd;
 }
 
 /** It has lived as long as its home lets any container live: no fault of its own. */

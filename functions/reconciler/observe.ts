@@ -15,6 +15,7 @@ import { EVALS, type EvalDocument } from "../evals/records.ts";
 import { evalJobId, findJob, trainJobId } from "../jobs/records.ts";
 import { collect } from "../records/update.ts";
 import { RUNS, type RunDocument } from "../runs/records.ts";
+import { teacherCharges } from "../teachers/serve.ts";
 import type { EndpointView, JobView, ReplicaView, WorkView, World } from "./views.ts";
 
 /** A step of a large model on a small machine takes minutes; half an hour without a word is not normal. */
@@ -59,6 +60,7 @@ async function runView(
     losses: document.losses,
     preemptions: document.preemptions,
     charges: document.charges,
+    ...(document.maxCostUsd !== undefined && { teacherCharges: await teacherCharges(control, run) }),
     maxCostUsd: document.maxCostUsd,
     overBudget: document.overBudget ?? false,
     waitingFor: run.waitingFor,

@@ -55,6 +55,8 @@ export interface WorkView {
   expired: boolean;
   /** What its containers cost, what they may cost together, and whether it was told that this is over. */
   charges?: Charge[];
+  /** Of the endpoint that teaches it and nobody else. */
+  teacherCharges?: Charge[];
   maxCostUsd?: number;
   overBudget?: boolean;
   /** When its first attempt began to run. */

@@ -3,13 +3,15 @@ import type { RunEventBody } from "../../sdk/schema/event.ts";
 import type { Estimate } from "../../sdk/schema/cost.ts";
 import type { Run, RunDetail } from "../../sdk/schema/run.ts";
 import type { ModelRef } from "../../sdk/schema/model.ts";
+import type { TeacherSpec } from "../../sdk/schema/teacher.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import { checkWebhooks } from "../webhooks/deliveries.ts";
 import { getCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import { estimateText } from "../../sdk/schema/estimate-text.ts";
 import { estimateFor } from "../cost/estimate-run.ts";
-import { refuseTooMuch } from "../cost/fit.ts";
+import { estimateReplica } from "../cost/estimate-engine.ts";
+import { refuseReplica, refuseTooMuch } from "../cost/fit.ts";
 import { neededConversion } from "../conversions/source.ts";
 import { checkDataset } from "../datasets/datasets.ts";
 import { checkRunEvals } from "../evals/run-evals.ts";
@@ -20,6 +22,7 @@ import { redacted } from "../secrets/redacted.ts";
 import { checkTrackers } from "../trackers/sinks.ts";
 import { pinnedModel } from "../models/models.ts";
 import { acceptTeacher } from "../teachers/accept.ts";
+import { ownTeacher } from "../teachers/serve.ts";
 import { checkSize } from "./check-size.ts";
 import { checkUserCode } from "./check-user-code.ts";
 import {
@@ -82,6 +85,7 @@ async function accept(control: Control, id: string, given: RunSpec, force: boole
   const converts = await neededConversion(control, id, spec);
   const { estimate, engine } = await estimateFor(control, spec);
   if (!force && spec.engine === "onnx") refuseTooMuch(spec, estimate, engine);
+  if (!force) await refuseTeacherTooLarge(control, teacher);
   const warnings = await checkUserCode(control, spec);
   warnings.push(...estimate.notes);
   const facts = estimate.hourlyUsd > 0 ? [estimateText(estimate)] : [];
@@ -94,6 +98,14 @@ async function accept(control: Control, id: string, given: RunSpec, force: boole
   ]);
   const document = converts === undefined ? began : { ...began, converts };
   return accepted(control, await putFirst(control.store, runKey(id), document, indexesOf(document)));
+}
+
+/** Where it has a container of its own. On one machine the run's own estimate has it. */
+async function refuseTeacherTooLarge(control: Control, teacher: TeacherSpec | undefined): Promise<void> {
+  const model = await ownTeacher(control, teacher);
+  if (model === undefined) return;
+  const launch = { model, hardware: teacher?.hardware, engine: "onnx" };
+  refuseReplica(model.name, await estimateReplica(control, launch), "teacher");
 }
 
 async function accepted(control: Control, document: RunDocument): Promise<RunDetail> {

@@ -1,4 +1,8 @@
+import type { Charge } from "../../sdk/schema/cost.ts";
+import type { Run } from "../../sdk/schema/run.ts";
+import { endpointCharges } from "../cost/endpoint-spend.ts";
 import type { Endpoint, LaunchEndpoint } from "../../sdk/schema/endpoint.ts";
+import type { ModelRef } from "../../sdk/schema/model.ts";
 import type { TeacherSpec } from "../../sdk/schema/teacher.ts";
 import { getCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
@@ -25,6 +29,15 @@ function teacherKey(runId: string): DocumentKey {
   return { partition: TEACHERS, sort: runId };
 }
 
+function teacherName(runId: string): string {
+  return `teacher-${runId}`;
+}
+
+/** What was paid for the teacher that a run has for itself: the same budget pays for both. */
+export function teacherCharges(control: Control, { id, kind }: Pick<Run, "id" | "kind">): Promise<Charge[]> {
+  return kind === "distill" ? endpointCharges(control, teacherName(id)) : Promise.resolve([]);
+}
+
 /**
  * The endpoint that teaches a run whose attempt begins, launched for it unless one of the same weights is up;
  * undefined for a teacher outside. Asking again finds the same.
@@ -44,6 +57,16 @@ export async function serveTeacher(
   return (await launchEndpoint(control, launch)).name;
 }
 
+/** The model that would be served for a run and no longer; undefined where somebody serves it already. */
+export async function ownTeacher(
+  control: Control,
+  teacher: TeacherSpec | undefined,
+): Promise<ModelRef | undefined> {
+  if (teacher?.model === undefined && teacher?.checkpoint === undefined) return undefined;
+  const launch = await launchOf(control, "", teacher);
+  return (await findServing(control, launch)) === undefined ? launch.model : undefined;
+}
+
 async function launchOf(
   control: Control,
   runId: string,
@@ -53,7 +76,7 @@ async function launchOf(
   if (weights === undefined) throw new Error(`Run ${runId} has a teacher without weights`);
   return {
     // Under a name of its own it can be stopped with the run, whatever else serves the same weights.
-    name: `teacher-${runId}`,
+    name: teacherName(runId),
     model: weights,
     ...(checkpoint !== undefined && { checkpoint }),
     ...(hardware && { hardware }),

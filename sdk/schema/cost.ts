@@ -48,6 +48,8 @@ export const memoryEstimate = z.object({
     optimizer: nonNegativeInt,
     cache: nonNegativeInt,
     pass: nonNegativeInt,
+    /** On one machine: the teacher that is served beside the training. */
+    teacher: z.optional(nonNegativeInt),
   }),
 });
 export type MemoryEstimate = z.infer<typeof memoryEstimate>;

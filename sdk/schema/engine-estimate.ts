@@ -20,6 +20,8 @@ export interface MemoryParts {
   cache: number;
   /** What a forward and backward pass keeps, or what answering does. */
   pass: number;
+  /** A teacher that is served for the run in the same memory. */
+  teacher?: number | undefined;
 }
 
 /** The settings that decide it. */
@@ -146,8 +148,8 @@ export function rowTokens({ rows, bytes }: { rows: number; bytes: number }): num
   return bytes / rows / BYTES_PER_TOKEN;
 }
 
-export function totalMiB({ program, weights, optimizer, cache, pass }: MemoryParts): number {
-  return Math.ceil(program + weights + optimizer + cache + pass);
+export function totalMiB({ program, weights, optimizer, cache, pass, teacher = 0 }: MemoryParts): number {
+  return Math.ceil(program + weights + optimizer + cache + pass + teacher);
 }
 
 function momentsOf({ optimizer, momentum }: RunSpec["trainer"]): number {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { Estimate } from "../../../sdk/schema/cost.ts";
 import type { RunDetail } from "../../../sdk/schema/run.ts";
 import { estimateReplica } from "../../../functions/cost/estimate-engine.ts";
 import { manifestKey, modelBlob } from "../../../functions/models/models.ts";
@@ -39,6 +40,50 @@ describe("a launch that its machine cannot hold", () => {
     expect(forced.estimate?.memory?.neededMiB).toBeGreaterThan(800);
     // It stays with the run.
     expect((await plane.json<RunDetail>("GET", `/runs/${forced.run.id}`)).estimate).toEqual(forced.estimate);
+  });
+
+  it("counts the teacher that is served beside it, unless it is served already", async () => {
+    const plane = await planeWith(700);
+    const { rewards: _rewards, ...own } = await preparedSpec(plane);
+    const spec = {
+      ...own,
+      kind: "distill",
+      algorithm: { kind: "distill" },
+      teacher: { model: { name: "spotter/nano" } },
+      rollout: { promptsPerStep: 16, samplesPerPrompt: 8, maxTokens: 128 },
+      trainer: { steps: 2, microBatchSize: 16 },
+    };
+    const estimate = () => plane.json<Estimate>("POST", "/runs/estimate", spec);
+    const { neededMiB = 0, parts } = (await estimate()).memory ?? {};
+    expect(parts?.teacher).toBeGreaterThan(150);
+    plane.control.config.pricing = ownMachine(0, neededMiB - 1);
+    const refused = await plane.call("POST", "/runs", spec);
+    expect(((await refused.json()) as Refusal).error).toMatchObject({
+      code: "memory_exceeded",
+      message: expect.stringMatching(/, teacher \d+\)\.$/) as string,
+    });
+    await plane.json("POST", "/endpoints", { model: { name: "spotter/nano" }, name: "elder" });
+    expect((await estimate()).memory?.parts.teacher).toBeUndefined();
+    expect((await plane.call("POST", "/runs", spec)).status).toBe(201);
+  });
+
+  it("is refused where a teacher does not fit into its own container", async () => {
+    const plane = await planeWith(700);
+    plane.control.config.pricing = {
+      ...ownMachine(),
+      choosesHardware: true,
+      memoryMiB: (hardware) => (hardware?.gpu === "L4" ? 100 : 8_000),
+    };
+    const { rewards: _rewards, ...own } = await preparedSpec(plane);
+    const teacher = { model: { name: "spotter/nano" }, hardware: { gpu: "L4" } };
+    const spec = { ...own, kind: "distill", algorithm: { kind: "distill" }, teacher };
+    const refused = await plane.call("POST", "/runs", spec);
+    expect(((await refused.json()) as Refusal).error).toMatchObject({
+      code: "memory_exceeded",
+      where: "teacher",
+    });
+    const forced = await plane.call("POST", "/runs?force=true", spec);
+    expect(forced.status).toBe(201);
   });
 
   it("says so where not even one sequence fits", async () => {

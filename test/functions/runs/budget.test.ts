@@ -21,11 +21,11 @@ async function cloudPlane(pricing = TWO_DOLLARS): Promise<TestPlane> {
   return plane;
 }
 
-/** Lets time pass while the container beats. */
-async function beat(plane: TestPlane, job: FakeJob, ms: number): Promise<void> {
+/** Lets time pass while containers beat. */
+async function beat(plane: TestPlane, jobs: FakeJob | FakeJob[], ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 9_000) {
     plane.clock.advance(Math.min(9_000, ms - passed));
-    await job.heartbeat();
+    for (const job of [jobs].flat()) await job.heartbeat();
     await plane.reconciler.settle();
   }
 }
@@ -102,6 +102,35 @@ describe("maxCostUsd", () => {
       /^The run has cost \$0\.9\d of at most \$1\.00\. It saves and ends\.$/,
     );
     expect(await plane.containers.list()).toEqual([]);
+  });
+
+  it("pays for the teacher that is served for the run as well", async () => {
+    const plane = await cloudPlane();
+    const { id, job, state } = await runningRun(plane, {
+      limits: { maxCostUsd: 1 },
+      kind: "distill",
+      algorithm: { kind: "distill" },
+      rewards: undefined,
+      teacher: { model: { name: "spotter/nano" } },
+    });
+    const teacher = fakeJob(plane, `serve-teacher-${id}-r1-1`, 1);
+    await teacher.heartbeat();
+    // Two containers at two dollars an hour: a quarter of an hour is all there is.
+    await beat(plane, [job, teacher], HOUR / 4 - 270_000);
+    expect(await job.heartbeat()).toEqual({ cancel: false });
+    await beat(plane, [job, teacher], 200_000);
+    expect(await job.heartbeat()).toEqual({ cancel: true });
+    await job.save(3);
+    await job.exit("cancelled");
+    expect(await state()).toMatchObject({
+      state: "failed",
+      failure: {
+        code: "budget_exceeded",
+        message: expect.stringMatching(
+          /^The run and its teacher have cost \$0\.\d\d of at most \$1\.00\.$/,
+        ) as string,
+      },
+    });
   });
 
   it("ends a container by force that does not listen", async () => {
