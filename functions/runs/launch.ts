@@ -1,11 +1,9 @@
-import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { RunEventBody } from "../../sdk/schema/event.ts";
 import type { Estimate } from "../../sdk/schema/cost.ts";
 import type { Run, RunDetail } from "../../sdk/schema/run.ts";
 import type { ModelRef } from "../../sdk/schema/model.ts";
 import type { TeacherSpec } from "../../sdk/schema/teacher.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
-import { checkWebhooks } from "../webhooks/deliveries.ts";
 import { getCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import { estimateText } from "../../sdk/schema/estimate-text.ts";
@@ -14,15 +12,14 @@ import { estimateReplica } from "../cost/estimate-engine.ts";
 import { refuseReplica, refuseTooMuch } from "../cost/fit.ts";
 import { neededConversion } from "../conversions/source.ts";
 import { checkDataset } from "../datasets/datasets.ts";
-import { checkRunEvals } from "../evals/run-evals.ts";
-import { checkRunEngine, engineWarnings, runPlan } from "../engines/engines.ts";
+import { checkRunEngine, engineWarnings } from "../engines/engines.ts";
 import { launchOnce } from "../records/launch-once.ts";
 import { putFirst } from "../records/update.ts";
 import { redacted } from "../secrets/redacted.ts";
-import { checkTrackers } from "../trackers/sinks.ts";
 import { pinnedModel } from "../models/models.ts";
 import { acceptTeacher } from "../teachers/accept.ts";
 import { ownTeacher } from "../teachers/serve.ts";
+import { checkNamed } from "./check-named.ts";
 import { checkSize } from "./check-size.ts";
 import { checkUserCode } from "./check-user-code.ts";
 import {
@@ -66,22 +63,13 @@ async function accept(control: Control, id: string, given: RunSpec, force: boole
   const known = await findRun(control, id);
   if (known) return accepted(control, known);
   const asked = redacted(control.secrets, given);
-  await checkRunEvals(control, asked);
   const safe = checkRunEngine(control, asked);
+  await checkNamed(control, safe);
   const model = await startModel(control, safe);
   const teacher = await acceptTeacher(control, { ...safe, model });
   const spec = { ...safe, model, ...(teacher && { teacher }) };
   await checkDataset(control, spec.dataset, "dataset");
   if (spec.evalDataset) await checkDataset(control, spec.evalDataset, "evalDataset");
-  if (spec.evalEvery !== null && !spec.evalDataset) {
-    throw new SpotterError("invalid_input", "evalEvery is set, but there is no evalDataset.", {
-      where: "evalEvery",
-      hint: "Give an evalDataset, or leave evalEvery out.",
-    });
-  }
-  if (spec.webhooks) await checkWebhooks(control, spec.webhooks);
-  if (spec.trackers) await checkTrackers(control, spec.trackers);
-  if (spec.startFrom) await checkStart(control, spec, spec.startFrom.checkpoint);
   const converts = await neededConversion(control, id, spec);
   const { estimate, engine } = await estimateFor(control, spec);
   if (!force && spec.engine === "onnx") refuseTooMuch(spec, estimate, engine);
@@ -120,19 +108,6 @@ async function startModel(control: Control, { model, startFrom }: RunSpec): Prom
   const start = startFrom && (await getCheckpoint(control, startFrom.checkpoint));
   const isSame = start?.model.name === model.name && model.revision === undefined;
   return isSame ? start.model : pinnedModel(control, model);
-}
-
-async function checkStart(control: Control, spec: RunSpec, id: string): Promise<void> {
-  const checkpoint = await getCheckpoint(control, id);
-  if (checkpoint.model.name !== spec.model.name) {
-    throw new SpotterError(
-      "checkpoint_mismatch",
-      `Checkpoint ${id} was trained from ${checkpoint.model.name}, not from ${spec.model.name}.`,
-      { where: "startFrom.checkpoint", hint: `Train it on with the model ${checkpoint.model.name}.` },
-    );
-  }
-  // Told now, what its container would find out when it is up.
-  runPlan(spec, checkpoint);
 }
 
 function newDocument(

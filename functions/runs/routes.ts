@@ -9,9 +9,11 @@ import { runSpec } from "../../sdk/schema/run-spec.ts";
 import { listCheckpoints } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import { estimateRun } from "../cost/estimate-run.ts";
+import { checkRunEngine } from "../engines/engines.ts";
 import { logRoute } from "../http/logs.ts";
 import { route, type Route } from "../http/route.ts";
 import { acceptTeacher } from "../teachers/accept.ts";
+import { checkNamed } from "./check-named.ts";
 import { launchRun } from "./launch.ts";
 import { runLifeRoutes } from "./life-routes.ts";
 import { listQuery, listRuns } from "./list.ts";
@@ -42,9 +44,10 @@ export function runRoutes(control: Control): Route[] {
       body: runSpec,
       response: estimate,
       async handle({ body }) {
-        // What a launch would refuse of a teacher costs nothing to find out.
-        await acceptTeacher(control, body);
-        return estimateRun(control, body);
+        // What a launch would refuse of what is named costs nothing to find out.
+        await checkNamed(control, checkRunEngine(control, body));
+        const teacher = await acceptTeacher(control, body);
+        return estimateRun(control, { ...body, ...(teacher && { teacher }) });
       },
     }),
     route({
