@@ -1,3 +1,4 @@
+import { typeName } from "./schema/describe-issue.ts";
 import { SpotterError } from "./schema/errors.ts";
 import { nearestName } from "./schema/nearest-name.ts";
 
@@ -64,5 +65,5 @@ function invalid(
 
 function kindOf(value: unknown): string {
   if (value === null || typeof value === "number") return String(value);
-  return typeof value === "string" ? JSON.stringify(value) : `a ${typeof value}`;
+  return typeof value === "string" ? JSON.stringify(value) : typeName(value);
 }

@@ -1,3 +1,4 @@
+import { typeName } from "./schema/describe-issue.ts";
 import { SpotterError } from "./schema/errors.ts";
 import { nearestName } from "./schema/nearest-name.ts";
 
@@ -61,7 +62,7 @@ function fits(value: unknown, type: ParamTypes[string]): boolean {
 }
 
 function kindOf(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value) : `a ${typeof value}`;
+  return typeof value === "string" ? JSON.stringify(value) : typeName(value);
 }
 
 function nameOf(type: ParamTypes[string]): string {

@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { typeName } from "./schema/describe-issue.ts";
 import { SpotterError } from "./schema/errors.ts";
 
 /** @throws SpotterError `invalid_input` for anything but a path or a `file:` URL. */
@@ -6,7 +7,7 @@ export function filePath(file: unknown, what: string): string {
   if (file instanceof URL && file.protocol === "file:") return pathOf(file, what);
   if (typeof file === "string" && file !== "" && !/^\w{2,}:\/\//.test(file)) return file;
   const given =
-    file instanceof URL ? file.href : typeof file === "string" ? JSON.stringify(file) : describe(file);
+    file instanceof URL ? file.href : typeof file === "string" ? JSON.stringify(file) : typeName(file);
   throw invalid(`${what}: expected a path or a file: URL, not ${given}.`);
 }
 
@@ -16,10 +17,6 @@ function pathOf(url: URL, what: string): string {
   } catch (cause) {
     throw invalid(`${what}: ${url.href} names no file here: ${String(cause)}`, cause);
   }
-}
-
-function describe(value: unknown): string {
-  return value === null || value === undefined ? String(value) : `a ${typeof value}`;
 }
 
 function invalid(message: string, cause?: unknown): SpotterError {

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { SpotterError } from "./schema/errors.ts";
+import { typeName } from "./schema/describe-issue.ts";
 import { pageOf } from "./schema/common.ts";
 import {
   type DeletedModel,
@@ -141,8 +142,7 @@ export function modelOf(model: Model | string): Model {
 }
 
 function noModel(value: unknown): SpotterError {
-  const given = value === null || value === undefined ? String(value) : `a ${typeof value}`;
-  return new SpotterError("invalid_input", `Expected a model, not ${given}.`, {
+  return new SpotterError("invalid_input", `Expected a model, not ${typeName(value)}.`, {
     where: "model",
     hint: 'Give models.get("spotter/nano") or a name.',
   });
