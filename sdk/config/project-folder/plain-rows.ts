@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { CHUNK_BYTES, type LinePass } from "./line-scan.ts";
 import { isMindedKey } from "./row-checks.ts";
@@ -21,6 +21,11 @@ interface Scan {
   addName(table: number, from: number, length: number, mask: number): number;
   scan(at: number, end: number, most: number): number;
 }
+
+const EXPORTS: readonly (keyof Scan)[] = [
+  ...(["memory", "CHUNK", "lines", "rows", "answered", "keyFrom", "keyTo"] as const),
+  ...(["setKind", "addName", "scan"] as const),
+];
 
 /** As in plain-rows/row.ts and plain-rows/names.ts. */
 const HAS = { messages: 1, rewards: 2, tools: 4, text: 8 };
@@ -117,7 +122,7 @@ function requiredKeys({ kind, tools }: RowContext): number {
 
 /** Nothing where no row is plain, and where there is no program for it: then each row is checked by itself. */
 export function plainRows(context: RowContext): PlainRows | undefined {
-  program ??= compiled();
+  program ??= programOf(builtProgram());
   if (program === "none" || context.isMcpInSandbox) return undefined;
   const { exports } = new WebAssembly.Instance(program);
   return new PlainRows(exports as Scan, context);
@@ -125,11 +130,23 @@ export function plainRows(context: RowContext): PlainRows | undefined {
 
 let program: WebAssembly.Module | "none" | undefined;
 
-/** None where sources run that were never built, and on processors that cannot compute with vectors. */
-function compiled(): WebAssembly.Module | "none" {
+/** None of bytes that are no such program, on processors that cannot compute with vectors, and in a Node without WebAssembly. */
+export function programOf(bytes: Uint8Array | undefined): WebAssembly.Module | "none" {
+  // Node has none with --jitless.
+  if (bytes === undefined || typeof WebAssembly === "undefined" || !WebAssembly.validate(bytes))
+    return "none";
+  const module = new WebAssembly.Module(bytes);
+  const exported = new Set(WebAssembly.Module.exports(module).map(({ name }) => name));
+  const isWhole = EXPORTS.every((name) => exported.has(name));
+  return isWhole && WebAssembly.Module.imports(module).length === 0 ? module : "none";
+}
+
+/** Nothing where sources run that were never built, and where it cannot be read. */
+function builtProgram(): Uint8Array | undefined {
   const folder = import.meta.url.endsWith(".ts") ? "../../../dist/sdk/config/project-folder/" : "./";
-  const path = fileURLToPath(new URL(`${folder}plain-rows.wasm`, import.meta.url));
-  if (!existsSync(path)) return "none";
-  const bytes = readFileSync(path);
-  return WebAssembly.validate(bytes) ? new WebAssembly.Module(bytes) : "none";
+  try {
+    return readFileSync(fileURLToPath(new URL(`${folder}plain-rows.wasm`, import.meta.url)));
+  } catch {
+    return undefined;
+  }
 }

@@ -4,6 +4,8 @@ declare namespace WebAssembly {
 
   class Module {
     constructor(bytes: Uint8Array);
+    static exports(module: Module): { name: string }[];
+    static imports(module: Module): { name: string }[];
   }
 
   class Instance {

@@ -1,9 +1,11 @@
 import { isUtf8 } from "node:buffer";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { checkRows } from "../../../../sdk/config/project-folder/check-rows.ts";
 import { CHUNK_BYTES } from "../../../../sdk/config/project-folder/line-scan.ts";
-import { plainRows } from "../../../../sdk/config/project-folder/plain-rows.ts";
+import { plainRows, programOf } from "../../../../sdk/config/project-folder/plain-rows.ts";
 import type { RowContext } from "../../../../sdk/config/project-folder/row-context.ts";
 import { ASK, CONTEXT, row, tempFile } from "./rows.ts";
 import { BASES, CONTEXTS, NOT_PLAIN, PLAIN, WORDS } from "./plain-row-cases.ts";
@@ -85,6 +87,24 @@ describe("rows that are plainly fine", () => {
     };
     const lines = [talk, { messages: [ASK] }, talk].map((each) => Buffer.from(JSON.stringify(each)));
     expect(passed(lines, { kind: "sft" })).toEqual({ lines: [lines[0], lines[2]], answers: 4 });
+  });
+});
+
+describe("the program", () => {
+  const folder = join(import.meta.dirname, "..", "..", "..", "..", "dist", "sdk", "config", "project-folder");
+  const whole = readFileSync(join(folder, "plain-rows.wasm"));
+  afterEach(() => void vi.unstubAllGlobals());
+
+  it("is none where it is missing or damaged, or is another one", () => {
+    expect(programOf(whole)).not.toBe("none");
+    const head = whole.subarray(0, 8);
+    for (const bytes of [undefined, whole.subarray(0, 0), whole.subarray(1), whole.subarray(0, 3_000), head])
+      expect(programOf(bytes)).toBe("none");
+  });
+
+  it("is none in a Node without WebAssembly", () => {
+    vi.stubGlobal("WebAssembly", undefined);
+    expect(programOf(whole)).toBe("none");
   });
 });
 
