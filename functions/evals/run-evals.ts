@@ -7,6 +7,7 @@ import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
 import { evalJobId, jobKey } from "../jobs/records.ts";
 import { collect, putFirst } from "../records/update.ts";
+import { latestMetrics } from "../runs/latest-metrics.ts";
 import { changeRun } from "../runs/records.ts";
 import {
   changeEval,
@@ -123,7 +124,7 @@ export async function tellRun(
       const message = `Evaluation ${label} of step ${step} has no result (${failure.code}: ${failure.message})`;
       return { document, events: [{ type: "log", level: "warn", message }] };
     }
-    const known = { ...document.run.metrics, ...metrics };
+    const known = latestMetrics(document.run.metrics, metrics);
     return {
       document: { ...document, run: { ...document.run, metrics: known } },
       events: [{ type: "metrics", step, metrics }, ...missingNote(label, step, scores, record)],

@@ -5,6 +5,7 @@ import { changeConversion } from "../conversions/records.ts";
 import { hasEnded } from "../conversions/transitions.ts";
 import { changeEval } from "../evals/records.ts";
 import { isTerminalEval, nextEvalState } from "../evals/transitions.ts";
+import { latestMetrics } from "../runs/latest-metrics.ts";
 import { changeRun, moved, type RunDocument, type RunUpdate } from "../runs/records.ts";
 import { boundedFailure } from "../records/bounded-failure.ts";
 import { isTerminalRun } from "../runs/transitions.ts";
@@ -75,9 +76,8 @@ function applyOne(document: RunDocument, event: RunEventBody): RunUpdate {
     }
     case "metrics": {
       const { step, metrics, late = false } = event;
-      const told = late
-        ? { metrics: { ...metrics, ...run.metrics } }
-        : { step, metrics: { ...run.metrics, ...metrics } };
+      const latest = latestMetrics(run.metrics, metrics, late);
+      const told = late ? { metrics: latest } : { step, metrics: latest };
       return { document: { ...document, run: { ...run, ...told } } };
     }
     case "state":

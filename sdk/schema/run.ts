@@ -62,7 +62,7 @@ export const run = z.object({
   failure: z.optional(failure),
   /** What its containers have cost until this was read. Absent before the first. */
   spend: z.optional(spend),
-  /** Latest value of each metric. */
+  /** Latest value of each metric, as far as there is room for their names; all are in its events. */
   metrics: z.record(z.string(), z.number()),
   createdAtMs: timestampMs,
   startedAtMs: z.optional(timestampMs),
