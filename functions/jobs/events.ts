@@ -77,7 +77,9 @@ async function store(
     const runId = isOwn ? job.owner : (await getConversion(control, job.owner)).runId;
     // What the run itself has to tell came before: after a crash it may not be in the stream yet.
     await flushOutbox(control, await findRun(control, runId));
-    const entries = events.flatMap(({ body }) => streamed(control.clock.now(), body));
+    // How far the run is, only its own container can tell.
+    const told = isOwn ? events : events.filter(({ body }) => body.type === "log");
+    const entries = told.flatMap(({ body }) => streamed(control.clock.now(), body));
     const name = isOwn ? batchId : `${job.owner}-${batchId}`;
     if (entries.length > 0) await control.store.append(runStream(runId), entries, { batchId: name });
     control.bus.notify(runStream(runId));

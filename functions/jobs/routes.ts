@@ -103,6 +103,8 @@ function reportRoutes(control: Control): Route[] {
       response: z.object({ count: nonNegativeInt }),
       async handle({ param, body }) {
         const job = await liveJob(control, param("id"), body.attempt);
+        if (job.kind !== "train")
+          throw new SpotterError("forbidden", `Job ${job.id} does not train: it has no rollouts.`);
         const index = await saveRollouts(control, job.owner, job.attempt, body.step, body.rollouts);
         return { count: index.count };
       },
