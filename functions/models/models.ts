@@ -141,9 +141,15 @@ export async function pinnedModel(
     where,
     hint:
       near === undefined
-        ? `Use ${known.join(", ")}, the absolute path of a model folder or GGUF file, or store weights with \`spotter model pull hf:${short(name)}\`.`
-        : `Did you mean "${near}"?`,
+        ? `Use ${known.join(", ")}, the absolute path of a model folder or GGUF file, or store weights with ${pullOf(name)}.`
+        : `Did you mean "${near}"? If not, store its weights with ${pullOf(name)}.`,
   });
+}
+
+/** The command that stores weights of a hub under a name; theirs have two parts. */
+export function pullOf(name: string): string {
+  const source = name.includes("/") ? short(name) : `OWNER/MODEL --name ${short(name)}`;
+  return `\`spotter model pull hf:${source}\``;
 }
 
 function short(name: string): string {

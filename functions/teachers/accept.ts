@@ -8,7 +8,7 @@ import { hardwareChoices } from "../../sdk/schema/hardware.ts";
 import { pricingOf } from "../cost/pricing.ts";
 import { isServing } from "../endpoints/transitions.ts";
 import { resolveModel } from "../gateway/resolve.ts";
-import { findModel, pinnedModel } from "../models/models.ts";
+import { findModel, pinnedModel, pullOf } from "../models/models.ts";
 import { checkTokenizers, type Weights } from "./tokenizers.ts";
 
 /**
@@ -68,10 +68,9 @@ async function pinEndpoint(control: Control, teacher: TeacherSpec, name: string)
 function neither(name: string, { hint = "" }: SpotterError): SpotterError {
   const shown = name.length > 200 ? `${name.slice(0, 200)}…` : name;
   const message = `There is no endpoint and no stored model "${shown}" to teach.`;
-  const pull = `\`spotter model pull hf:OWNER/MODEL --name ${shown}\` stores one`;
   return new SpotterError("model_not_found", message, {
     where: "teacher.endpoint",
-    hint: `${hint} ${pull}; \`spotter model list\` shows those that are stored.`.trim(),
+    hint: `${hint} ${pullOf(name)} stores one; \`spotter model list\` shows those that are stored.`.trim(),
   });
 }
 

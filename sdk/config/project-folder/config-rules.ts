@@ -1,17 +1,9 @@
-import { nearestName } from "../../schema/nearest-name.ts";
-import {
-  type Catalogue,
-  factsOf,
-  isApiModel,
-  looksLikeId,
-  MAX_RANK,
-  modelNameKind,
-  type ModelNameKind,
-} from "./catalogue.ts";
+import { type Catalogue, factsOf, looksLikeId, MAX_RANK, modelNameKind } from "./catalogue.ts";
 import { MAX_CONCURRENCY } from "./config-schema.ts";
 import type { ConfigView } from "./config-view.ts";
 import type { Path, Remark } from "./finding.ts";
 import { mcpRules } from "./mcp-rules.ts";
+import { isNameHere, nearModel, noModelIn, unchecked, unknownModel } from "./model-names.ts";
 import { type ReasoningMode, reasoningMeaning } from "./reasoning.ts";
 
 /** Below, a model that thinks has no room to. */
@@ -73,65 +65,13 @@ function modelNames({ view, catalogue, isModelFolder, isSubstitute }: RuleContex
     const kind = modelNameKind(value, catalogue);
     if (isSubstitute?.(path) && isNameHere(value, kind)) return [unchecked(path, value, catalogue)];
     if (kind === "catalogue" || (kind === "folder" && isModelFolder(value))) return [];
-    if (kind === "folder") {
-      const hint = "A model folder holds config.json, tokenizer.json and safetensors.";
-      return [{ code: "model_unknown", path, message: `there is no model in the folder ${value}`, hint }];
-    }
+    if (kind === "folder") return [{ ...noModelIn(value, path), code: "model_unknown" }];
     if (kind === "unknown") return [unknownModel(path, value, catalogue)];
     if (looksLikeId(value)) return [];
     const near = nearModel(value, catalogue);
     if (near !== undefined) return [unknownModel(path, value, catalogue)];
     return [unchecked(path, value, catalogue)];
   });
-}
-
-/** What this home may have under such a name: a run, an endpoint, stored weights. */
-function isNameHere(value: string, kind: ModelNameKind): boolean {
-  if (kind === "record") return !looksLikeId(value);
-  return kind === "unknown" && !isApiModel(value) && /^[A-Za-z0-9][\w.-]*\/[A-Za-z0-9][\w.-]*$/.test(value);
-}
-
-function unchecked(path: Path, value: string, catalogue: Catalogue): Remark {
-  const isWord = !value.includes("/");
-  const near = nearModel(value, catalogue);
-  const message = isWord
-    ? `"${value}" is none of the models with a /, so it is taken for a run, an endpoint or a stored model`
-    : `"${value}" is not in the catalogue, so nothing is known of its limits; it is taken for a stored model`;
-  const hint = [
-    near === undefined ? "It is looked up at launch." : `It is looked up at launch. Did you mean ${near}?`,
-    isWord
-      ? "A model of a hub has two parts, such as Qwen/Qwen3-8B."
-      : `Weights of a hub are stored with \`spotter model pull hf:${value}\`.`,
-  ];
-  return { code: "model_unchecked", severity: "warning", path, message, hint: hint.join(" ") };
-}
-
-function unknownModel(path: Path, value: string, catalogue: Catalogue): Remark {
-  const message = isApiModel(value)
-    ? `"${value}" is a model behind an API: it answers, and cannot be trained`
-    : value === ""
-      ? "is empty"
-      : `"${value}" is not a supported model`;
-  const near = nearModel(value, catalogue);
-  const known = near
-    ? `Did you mean ${near}?`
-    : "Take one of the catalogue (docs/project-folder.md), or describe yours in catalogue.json beside config.yml.";
-  const isOfHub = isNameHere(value, "unknown");
-  const hint = isOfHub
-    ? `${known} Weights of a hub are stored with \`spotter model pull hf:${value}\`.`
-    : known;
-  return { code: "model_unknown", path, message, hint };
-}
-
-/** The nearest name, with or without its owner; else one that begins so. */
-export function nearModel(value: string, catalogue: Catalogue): string | undefined {
-  const names = Object.keys(catalogue);
-  if (value === "") return undefined;
-  const whole = names.find((name) => name.toLowerCase() === value.toLowerCase());
-  const tail = value.split("/").at(-1)?.toLowerCase() ?? "";
-  const sameTail = names.find((name) => name.split("/").at(-1)?.toLowerCase() === tail);
-  const begins = names.find((name) => name.split("/").at(-1)?.toLowerCase().startsWith(`${tail}-`));
-  return whole ?? sameTail ?? (tail.length > 3 ? begins : undefined) ?? nearestName(value, names);
 }
 
 function ranks({ view, catalogue }: RuleContext): Remark[] {
@@ -181,7 +121,10 @@ function teacher({ view, catalogue, isModelFolder, isSubstitute }: RuleContext):
     nameKind === "catalogue" ||
     (nameKind === "folder" && isModelFolder(name)) ||
     (nameKind === "record" && looksLikeId(name));
-  if (!isKnown) return [{ ...unknownModel(path, name, catalogue), code: "teacher_unsupported" }];
+  if (!isKnown) {
+    const found = nameKind === "folder" ? noModelIn(name, path) : unknownModel(path, name, catalogue);
+    return [{ ...found, code: "teacher_unsupported" }];
+  }
   return view.texts("model.path").flatMap(({ value }) => teacherFit(value, name, path, catalogue));
 }
 

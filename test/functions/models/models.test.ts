@@ -83,9 +83,12 @@ describe("stored models", () => {
     const launch = (name: string) => plane.call("POST", "/endpoints", { model: { name } });
     expect(await errorOf(await launch("spotter/nan"))).toMatchObject({
       code: "model_not_found",
-      hint: 'Did you mean "spotter/nano"?',
+      hint: 'Did you mean "spotter/nano"? If not, store its weights with `spotter model pull hf:spotter/nan`.',
     });
-    expect((await errorOf(await launch("acme/tyni"))).hint).toBe('Did you mean "acme/tiny"?');
+    expect((await errorOf(await launch("acme/tyni"))).hint).toContain('Did you mean "acme/tiny"?');
+    expect((await errorOf(await launch("nobody"))).hint).toContain(
+      "`spotter model pull hf:OWNER/MODEL --name nobody`",
+    );
     expect((await errorOf(await launch("meta/big"))).hint).toContain("spotter model pull hf:meta/big");
     for (const name of ["m".repeat(10_000), "a\u0000b"])
       expect((await errorOf(await launch(name))).code).toMatch(/^(model_not_found|invalid_input)$/);

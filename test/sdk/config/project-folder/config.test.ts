@@ -68,9 +68,23 @@ rollout: { max_tokens: 100 }
     ["evals: 5", "Write a list."],
     ["rollout: 5", "Write a section: keys and values below it."],
     ["data: { batch_size: [4] }", "Write a number."],
-    ["model: { path: me/mine }", "`spotter model pull hf:me/mine`"],
+    ["model: { path: me/mine }", "`spotter model pull hf:me/mine` and then named with `--model me/mine`"],
+    [
+      "model: { path: hf:me/mine@main }",
+      "`spotter model pull hf:me/mine` and then named with `--model me/mine`",
+    ],
+    ["model: { path: /nowhere }", "`spotter model pull hf:OWNER/MODEL`"],
+    ["model: { path: nobody }", "`spotter model pull hf:OWNER/MODEL --name nobody`"],
   ])("%s: the remedy names what was meant", (section, hint) => {
     expect(checkText(withSection(section)).findings[0]?.hint).toContain(hint);
+  });
+
+  it.each([
+    ["hf:me/mine", "`spotter model pull hf:me/mine` and then named with `--teacher me/mine`"],
+    ["/nowhere", "`spotter model pull hf:OWNER/MODEL`"],
+  ])("names how a teacher comes here that a project gives as %s", (name, hint) => {
+    const { findings } = checkText(`${BASE.replace("rl", "distill")}teacher: { path: ${name} }\n`);
+    expect(findings.find(({ code }) => code === "teacher_unsupported")?.hint).toContain(hint);
   });
 
   it("reads numbers and truth values as forgivingly as they were read before", () => {
