@@ -1,4 +1,5 @@
-import { checkEndpointEngine } from "../engines/engines.ts";
+import { checkEndpointEngine, checkServedCheckpoint } from "../engines/engines.ts";
+import { servedCheckpoint } from "../engines/served-checkpoint.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { Endpoint, LaunchEndpoint, UpdateEndpoint } from "../../sdk/schema/endpoint.ts";
 import { hardwareChoices } from "../../sdk/schema/hardware.ts";
@@ -108,7 +109,11 @@ async function refuseAliasName(control: Control, name: string): Promise<void> {
 
 async function checkCheckpoint(control: Control, launch: LaunchEndpoint, id: string): Promise<void> {
   const checkpoint = await getCheckpoint(control, id);
-  if (checkpoint.model.name === launch.model.name) return;
+  if (checkpoint.model.name === launch.model.name) {
+    const name = launch.name ?? "endpoint";
+    checkServedCheckpoint({ ...launch, name }, await servedCheckpoint(control, checkpoint));
+    return;
+  }
   throw new SpotterError(
     "checkpoint_mismatch",
     `Checkpoint ${id} was trained from ${checkpoint.model.name}, not from ${launch.model.name}.`,

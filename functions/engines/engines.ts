@@ -18,6 +18,8 @@ import { engineHardware } from "./engine-hardware.ts";
 import type { ForeignEngine } from "../ports/containers.ts";
 
 type Served = Pick<LaunchEndpoint, "model" | "engine" | "vllm" | "hardware">;
+/** What an endpoint serves of a checkpoint; the rank of an adapter, where it is known. */
+export type ServedCheckpoint = Pick<VllmParams, "loraRank"> & { kind: Checkpoint["kind"] };
 
 /** `{ engine }` of a job that another maker's engine does; nothing for the embedded one. */
 export function foreign(engine: RunSpec["engine"] | LaunchEndpoint["engine"]): { engine?: ForeignEngine } {
@@ -86,6 +88,12 @@ export function checkEndpointEngine(
   return hardware;
 }
 
+/** The same once its checkpoint is known. */
+export function checkServedCheckpoint(launch: Served & { name: string }, checkpoint: ServedCheckpoint): void {
+  if (launch.engine !== "onnx")
+    refuse(vllmFaults(vllmParams(launch.name, launch, checkpoint)), "The endpoint");
+}
+
 /**
  * What the container of a run starts; undefined for the embedded engine. `start`: the checkpoint it goes on from.
  *
@@ -111,17 +119,18 @@ export function runPlan(spec: RunSpec, start: Checkpoint | undefined): NativePla
 export function endpointPlan(
   name: string,
   endpoint: Served,
-  checkpoint: Checkpoint | undefined,
+  checkpoint: ServedCheckpoint | undefined,
 ): NativePlan | undefined {
-  return endpoint.engine === "onnx" ? undefined : vllmPlan(vllmParams(name, endpoint, checkpoint?.kind));
+  return endpoint.engine === "onnx" ? undefined : vllmPlan(vllmParams(name, endpoint, checkpoint));
 }
 
-function vllmParams(endpoint: string, served: Served, checkpoint: VllmParams["checkpoint"]): VllmParams {
+function vllmParams(endpoint: string, served: Served, checkpoint: ServedCheckpoint | undefined): VllmParams {
   const { model, hardware, vllm = {} } = served;
   return {
     endpoint,
     model,
-    ...(checkpoint && { checkpoint }),
+    ...(checkpoint && { checkpoint: checkpoint.kind }),
+    ...(checkpoint?.loraRank !== undefined && { loraRank: checkpoint.loraRank }),
     ...(hardware && { hardware }),
     vllm: parseWith(vllmSettings, vllm, "vllm"),
   };

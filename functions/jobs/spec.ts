@@ -14,6 +14,7 @@ import type { Control } from "../control.ts";
 import { getConversion } from "../conversions/records.ts";
 import { datasetBlob, getDataset } from "../datasets/datasets.ts";
 import { endpointPlan, runPlan } from "../engines/engines.ts";
+import { servedCheckpoint } from "../engines/served-checkpoint.ts";
 import type { NativePlan } from "../../sdk/schema/native-plan.ts";
 import { getEndpoint } from "../endpoints/records.ts";
 import { storedFiles } from "../models/models.ts";
@@ -72,7 +73,9 @@ async function serveSpec(control: Control, job: JobRecord): Promise<ServeJob> {
   return {
     ...common(control, job),
     kind: "serve",
-    ...native(endpointPlan(endpoint.name, endpoint, checkpoint)),
+    ...native(
+      endpointPlan(endpoint.name, endpoint, checkpoint && (await servedCheckpoint(control, checkpoint))),
+    ),
     endpoint: endpoint.name,
     accessKey: accessKeyOf(job),
     model: endpoint.model,

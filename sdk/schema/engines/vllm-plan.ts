@@ -14,12 +14,16 @@ export interface VllmParams {
   model: { name: string };
   /** What it serves instead of the model, or as an adapter of it. */
   checkpoint?: "full" | "lora";
+  /** Of the adapter, where it is known. */
+  loraRank?: number;
   hardware?: Hardware;
   vllm?: VllmSettings;
 }
 
-/** vLLM refuses adapters of a higher rank than it was started for, and keeps room for this many tokens a rank. */
-const MAX_LORA_RANK = 64;
+/** The values that `--max-lora-rank` can have (vllm/config/lora.py). */
+const LORA_RANKS = [1, 8, 16, 32, 64, 128, 256, 320, 512] as const;
+/** vLLM refuses adapters of a higher rank than it was started for, and keeps memory for each: the least it is started for. */
+const USUAL_LORA_RANK = 64;
 
 /** What `vllm serve` is started with for an endpoint. */
 export function vllmPlan(params: VllmParams): NativePlan {
@@ -51,6 +55,7 @@ export function vllmOptions({
   endpoint,
   model,
   checkpoint,
+  loraRank = USUAL_LORA_RANK,
   hardware,
   vllm = {},
 }: VllmParams): Record<string, OptionValue> {
@@ -75,7 +80,9 @@ export function vllmOptions({
       ? {}
       : { "enable-auto-tool-choice": true, "tool-call-parser": parsers.tools }),
     ...(parsers.reasoning === undefined ? {} : { "reasoning-parser": parsers.reasoning }),
-    ...(hasLora ? { "enable-lora": true, "max-lora-rank": MAX_LORA_RANK, "max-loras": 4 } : {}),
+    ...(hasLora
+      ? { "enable-lora": true, "max-lora-rank": roomFor(loraRank) ?? USUAL_LORA_RANK, "max-loras": 4 }
+      : {}),
     ...(checkpoint === "lora" ? { "lora-modules": [`${endpoint}={{spotter.checkpointDir}}`] } : {}),
   };
   for (const [name, value] of Object.entries({ ...settings, ...flags }))
@@ -110,7 +117,43 @@ export function vllmFaults(params: VllmParams): EngineFault[] {
       message: `times pipeline and data parallelism is ${parallel}, and there are ${gpus} GPUs`,
       hint: `Leave it out, or ask for hardware: { count: ${parallel} }.`,
     });
-  return [...faults, ...memoryFaults(params, gpus, Number(options["gpu-memory-utilization"] ?? 0.9))];
+  return [
+    ...faults,
+    ...rankFaults(params, options),
+    ...memoryFaults(params, gpus, Number(options["gpu-memory-utilization"] ?? 0.9)),
+  ];
+}
+
+/** The least setting with room for adapters of such a rank. */
+function roomFor(rank: number): number | undefined {
+  return LORA_RANKS.find((each) => each >= Math.max(rank, USUAL_LORA_RANK));
+}
+
+function rankFaults(
+  { checkpoint, loraRank }: VllmParams,
+  options: Readonly<Record<string, OptionValue>>,
+): EngineFault[] {
+  const most = LORA_RANKS.at(-1) ?? 0;
+  const where = "vllm.maxLoraRank";
+  const set = options["max-lora-rank"];
+  if (set !== undefined && !LORA_RANKS.some((each) => each === Number(set)))
+    return [{ where, message: `is ${String(set)}, and vLLM takes ${LORA_RANKS.join(", ")}` }];
+  if (checkpoint !== "lora" || loraRank === undefined || loraRank <= Number(set)) return [];
+  if (loraRank > most)
+    return [
+      {
+        where: "checkpoint",
+        message: `is an adapter of rank ${loraRank}, and vLLM takes none above ${most}`,
+        hint: "Serve it on the embedded engine, or train with a lower rank.",
+      },
+    ];
+  return [
+    {
+      where,
+      message: `is ${String(set)}, and the checkpoint is an adapter of rank ${loraRank}`,
+      hint: `Leave it out, or give ${roomFor(loraRank)}.`,
+    },
+  ];
 }
 
 function memoryFaults({ model, hardware, vllm }: VllmParams, gpus: number, share: number): EngineFault[] {

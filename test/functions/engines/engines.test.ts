@@ -3,9 +3,12 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { RunEventPage } from "../../../sdk/schema/event.ts";
 import type { RunDetail } from "../../../sdk/schema/run.ts";
 import type { RunSpecInput } from "../../../sdk/schema/run-spec.ts";
-import { testPlane } from "../../fakes/control-plane.ts";
+import type { ServeJob } from "../../../sdk/schema/job.ts";
+import { testPlane, type TestPlane } from "../../fakes/control-plane.ts";
 import { runningRun } from "../../fakes/job.ts";
 import { preparedSpec } from "../../fakes/run-spec.ts";
+
+const tokenOf = (plane: TestPlane, job: string) => plane.containers.environmentOf(job).SPOTTER_JOB_TOKEN;
 
 interface Refusal {
   error: { code: string; message: string };
@@ -23,6 +26,32 @@ describe("the engine of an endpoint", () => {
     expect(response.status).toBe(400);
     const { error } = (await response.json()) as { error: object };
     expect(error).toMatchObject({ code: "invalid_input", where: "vllm" });
+  });
+});
+
+describe("the engine of an adapter", () => {
+  it("has room for its rank, or is refused at launch", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    plane.control.config.engines = () => ["vllm"];
+    const launch = async (rank: number, vllm = {}) => {
+      const { job, state } = await runningRun(plane, { adapter: { kind: "lora", rank } });
+      const { id, model } = await job.save(1, "lora");
+      await job.exit("succeeded");
+      expect((await state()).state).toBe("succeeded");
+      const name = `rank-${rank}`;
+      return plane.call("POST", "/endpoints", { name, model, checkpoint: id, engine: "vllm", vllm });
+    };
+    const refused = async (response: Response) => ((await response.json()) as Refusal).error;
+    expect(await refused(await launch(128, { maxLoraRank: 64 }))).toMatchObject({
+      code: "invalid_input",
+      where: "vllm.maxLoraRank",
+    });
+    expect(await refused(await launch(600))).toMatchObject({ code: "invalid_input", where: "checkpoint" });
+    expect((await launch(200)).ok).toBe(true);
+    await plane.reconciler.settle();
+    const [job = ""] = plane.containers.launched.map(({ jobId }) => jobId).filter((id) => /rank/.test(id));
+    const spec = await plane.json<ServeJob>("GET", `/jobs/${job}`, undefined, tokenOf(plane, job));
+    expect(spec.native?.argv.join(" ")).toContain("--max-lora-rank 256");
   });
 });
 

@@ -127,6 +127,40 @@ describe("what cannot be served by vLLM is refused before launch", () => {
     expect(told.join("\n")).toMatch(expected);
   });
 
+  it.each<[string, Partial<VllmParams>, string]>([
+    ["a rank that vLLM cannot be started for", { vllm: { maxLoraRank: 65 } }, "takes 1, 8, 16, 32, 64, 128"],
+    [
+      "the same as a flag",
+      { vllm: { flags: { "max-lora-rank": "many" } } },
+      "maxLoraRank: is many, and vLLM",
+    ],
+    [
+      "an adapter of a higher rank than the setting",
+      { checkpoint: "lora", loraRank: 48, vllm: { maxLoraRank: 32 } },
+      "is 32, and the checkpoint is an adapter of rank 48 Leave it out, or give 64",
+    ],
+    [
+      "one of a higher rank than any",
+      { checkpoint: "lora", loraRank: 513 },
+      "checkpoint: is an adapter of rank 513, and vLLM takes none above 512",
+    ],
+  ])("%s", (_what, changes, expected) => {
+    const told = vllmFaults({ ...BASE, ...changes });
+    expect(told.map(({ where, message, hint = "" }) => `${where}: ${message} ${hint}`).join("\n")).toMatch(
+      expected,
+    );
+  });
+
+  it("but an adapter whose rank is known gets room, and no less than others", () => {
+    const rank = (loraRank: number) => {
+      const params: VllmParams = { ...BASE, checkpoint: "lora", loraRank };
+      expect(vllmFaults(params)).toEqual([]);
+      const { argv } = vllmPlan(params);
+      return argv[argv.indexOf("--max-lora-rank") + 1];
+    };
+    expect([8, 64, 65, 300, 512].map(rank)).toEqual(["64", "64", "128", "320", "512"]);
+  });
+
   it("and every preset passes", () => {
     for (const { names, serve } of MODEL_PRESETS)
       expect(
