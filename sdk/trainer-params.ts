@@ -7,7 +7,7 @@ import type { TrainerSpec } from "./schema/trainer-spec.ts";
 export interface TrainerParams {
   /** Optimizer steps; with `startFrom` these come on top. */
   steps: number;
-  /** Default 2e-4. */
+  /** Default 2e-4, for adapters and small models: slime, which learns all weights, is not started with it for large ones. */
   learningRate?: number;
   /** Steps over which the learning rate rises. Default 0. */
   warmupSteps?: number;

@@ -2,6 +2,7 @@ import { MODEL_PRESETS, presetOf } from "../../sdk/schema/engines/presets.ts";
 import type { EngineFault } from "../../sdk/schema/engines/given-options.ts";
 import { slimeFaults } from "../../sdk/schema/engines/slime-check.ts";
 import { isApart, type PlannedSpec } from "../../sdk/schema/engines/slime-neutral.ts";
+import { rateFaults, rateWarnings } from "../../sdk/schema/engines/slime-rate.ts";
 import { slimePlan } from "../../sdk/schema/engines/slime-plan.ts";
 import { slimeSettings } from "../../sdk/schema/engines/slime-settings.ts";
 import { vllmFaults, vllmPlan, type VllmParams } from "../../sdk/schema/engines/vllm-plan.ts";
@@ -40,7 +41,11 @@ export function checkRunEngine(control: Control, spec: RunSpec): RunSpec {
   const placed = hardware === spec.hardware ? spec : { ...spec, hardware };
   if (engine !== "onnx")
     refuse(
-      [...slimeFaults({ ...placed, ...plannedOf(placed) }), ...variableFaults(control, spec)],
+      [
+        ...slimeFaults({ ...placed, ...plannedOf(placed) }),
+        ...rateFaults(spec),
+        ...variableFaults(control, spec),
+      ],
       "The run",
     );
   return placed;
@@ -54,20 +59,12 @@ function variableFaults({ config }: Control, { env }: RunSpec): EngineFault[] {
   }));
 }
 
-/** From here on a rate that is meant for adapters and small models ruins a large one, all of whose weights it changes. */
-const HIGH_LEARNING_RATE = 1e-4;
-
 /** What of a run's engine its owner may not have meant. */
-export function engineWarnings({ engine, trainer, slime, imageOverlay }: RunSpec): string[] {
-  if (engine === "onnx")
-    return imageOverlay === undefined
-      ? []
-      : ["imageOverlay is not applied: the embedded engine runs without an image."];
-  const { learningRate } = trainer;
-  if (learningRate < HIGH_LEARNING_RATE || slime?.["lr"] !== undefined) return [];
-  return [
-    `The learning rate ${learningRate} is high for all weights of a model on slime, whose own is 1e-6: give learningRate to the recipe if that is not meant.`,
-  ];
+export function engineWarnings(spec: RunSpec): string[] {
+  if (spec.engine !== "onnx") return rateWarnings(spec);
+  return spec.imageOverlay === undefined
+    ? []
+    : ["imageOverlay is not applied: the embedded engine runs without an image."];
 }
 
 /** The same of an endpoint: the hardware of its replicas. */

@@ -21,8 +21,10 @@ export async function slimeSpec(
   plane: Pick<TestPlane, "json">,
   changes: Partial<RunSpecInput> = {},
 ): Promise<RunSpecInput> {
+  const spec = await preparedSpec(plane);
   return {
-    ...(await preparedSpec(plane)),
+    ...spec,
+    trainer: { ...spec.trainer, learningRate: 1e-6 },
     engine: "slime",
     adapter: { kind: "full" },
     model: { name: "Qwen/Qwen3.5-4B", revision: "f".repeat(64) },

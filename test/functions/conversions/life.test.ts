@@ -41,7 +41,6 @@ describe("weights that a run needs in Megatron's format", () => {
     expect(await eventsOf(plane, id)).toMatchObject([
       { type: "state", state: "queued" },
       { type: "log", message: expect.stringContaining("Estimated") as string },
-      { type: "log", message: expect.stringContaining("learning rate") as string },
       { type: "state", state: "queued", waitingFor: "conversion" },
       { type: "phase", phase: "convert-model" },
       { type: "log", message: "half of the layers" },

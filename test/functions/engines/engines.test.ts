@@ -14,6 +14,8 @@ interface Refusal {
   error: { code: string; message: string };
 }
 
+/** All weights are learnt, slowly. */
+const TRAINER = { steps: 4, learningRate: 1e-6 };
 const GROUP = { promptsPerStep: 2, samplesPerPrompt: 2 };
 
 describe("the engine of an endpoint", () => {
@@ -78,6 +80,7 @@ describe("the engine of a run", () => {
       model,
       slime,
       rollout: GROUP,
+      trainer: TRAINER,
       imageOverlay,
     };
     await plane.json<RunDetail>("POST", "/runs", spec);
@@ -93,7 +96,12 @@ describe("the engine of a run", () => {
     const plane = await testPlane({ onEnd: onTestFinished });
     const base = await preparedSpec(plane);
     const refused = async (changes: Partial<RunSpecInput>): Promise<Refusal["error"]> => {
-      const response = await plane.call("POST", "/runs", { ...base, rollout: GROUP, ...changes });
+      const response = await plane.call("POST", "/runs", {
+        ...base,
+        rollout: GROUP,
+        trainer: TRAINER,
+        ...changes,
+      });
       expect(response.status).toBe(400);
       return ((await response.json()) as Refusal).error;
     };
@@ -138,7 +146,7 @@ describe("the engine of a run", () => {
     await job.save(1, "lora");
     await job.save(2, "full");
     const slime = { flags: { "num-layers": 2 } };
-    const spec = { ...(await preparedSpec(plane)), model, engine: "slime" as const, slime };
+    const spec = { ...(await preparedSpec(plane)), model, trainer: TRAINER, engine: "slime" as const, slime };
     const launch = async (startFrom: RunSpecInput["startFrom"]) => {
       const response = await plane.call("POST", "/runs", { ...spec, startFrom });
       return response.ok ? "launched" : ((await response.json()) as Refusal).error;
@@ -156,17 +164,20 @@ describe("the engine of a run", () => {
     expect(await launch({ checkpoint: `${id}@2`, mode: "weights" })).toBe("launched");
   });
 
-  it("is asked whether a rate for adapters is meant for all weights", async () => {
+  it("learns no large model at the rate that recipes have for adapters, unless that is meant", async () => {
     const plane = await testPlane({ onEnd: onTestFinished });
     plane.control.config.engines = () => ["slime"];
-    const base = { ...(await preparedSpec(plane)), model: { name: "/models/made-up" }, engine: "slime" };
-    const warned = async (learningRate: number, lr?: number) => {
-      const slime = { flags: { "num-layers": 2 }, ...(lr !== undefined && { lr }) };
-      const spec = { ...base, slime, trainer: { steps: 4, learningRate } };
-      const { run } = await plane.json<RunDetail>("POST", "/runs", spec);
-      const { events } = await plane.json<RunEventPage>("GET", `/runs/${run.id}/events`);
-      return JSON.stringify(events).includes("whose own is 1e-6");
-    };
-    expect([await warned(2e-4), await warned(1e-6), await warned(2e-4, 1e-6)]).toEqual([true, false, false]);
+    const base = { ...(await preparedSpec(plane)), engine: "slime", rollout: GROUP, trainer: { steps: 4 } };
+    const launch = (name: string, slime: object) =>
+      plane.call("POST", "/runs", { ...base, model: { name, revision: "f".repeat(64) }, slime });
+    const refused = await launch("Qwen/Qwen3-4B", {});
+    expect(((await refused.json()) as Refusal).error).toMatchObject({
+      code: "invalid_input",
+      where: "trainer.learningRate",
+    });
+    expect((await launch("Qwen/Qwen3-4B", { lr: 2e-4 })).status).toBe(201);
+    const { run } = (await (await launch("Qwen/Qwen3-0.6B", {})).json()) as RunDetail;
+    const { events } = await plane.json<RunEventPage>("GET", `/runs/${run.id}/events`);
+    expect(JSON.stringify(events)).toContain("is high for all weights");
   });
 });
