@@ -8,6 +8,8 @@ from typing import Callable, Iterator, List, Optional, Tuple
 from .metric_number import Number, Taken
 
 CHUNK_BYTES = 4 * 1024 * 1024
+# Whoever looks has more to do than to read; what a file has beyond that comes with the next looks.
+MAX_LOOK_BYTES = 4 * CHUNK_BYTES
 
 Take = Callable[[bytes, bool], Taken]
 
@@ -33,9 +35,10 @@ class GrowingFile:
             if not stat.S_ISREG(seen.st_mode):
                 return
             self._begin_again_if_replaced(seen)
-            while self._at < seen.st_size:
+            end = seen.st_size if is_over else min(seen.st_size, self._at + self._left_out + MAX_LOOK_BYTES)
+            while self._at < end:
                 file.seek(self._at)
-                data = file.read(min(CHUNK_BYTES, seen.st_size - self._at))
+                data = file.read(min(CHUNK_BYTES, end - self._at))
                 passed = min(self._left_out, len(data))
                 self._left_out -= passed
                 self._at += passed

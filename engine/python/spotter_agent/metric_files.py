@@ -1,8 +1,9 @@
 """Follows the metric files of a folder while the engine writes them. Whatever is wrong with one is said once."""
 
 import os
+import stat
 from pathlib import Path
-from typing import Callable, Dict, Iterable, List, Optional, Set, Tuple
+from typing import Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple
 
 from .event_file import EventFile
 from .growing_file import GrowingFile, Take
@@ -10,6 +11,8 @@ from .metric_lines import MetricLines
 from .metric_number import Number
 
 MAX_FILES = 200
+# Folders within each other; Python's walk gives up on a thousand.
+MAX_DEPTH = 32
 # Names that user code makes up must not fill the memory.
 MAX_TAGS = 1_000
 MAX_TAG_CHARACTERS = 256
@@ -42,39 +45,42 @@ class MetricFiles:
         for path, size in self._found():
             self._follow(path, size)
 
-    def look(self, is_over: bool = False) -> List[Tuple[Path, List[Number]]]:
-        """What came since the last look, file by file. ``is_over``: nobody writes any more."""
+    def look(self, is_over: bool = False) -> Iterator[Tuple[Path, List[Number]]]:
+        """What came since the last look, file by file and part by part. ``is_over``: nobody writes any more."""
         for path, _ in self._found():
             if path not in self._files:
                 self._follow(path, 0)
-        news: List[Tuple[Path, List[Number]]] = []
-        for file in self._files.values():
-            numbers: List[Number] = []
+        for path, file in list(self._files.items()):
             try:
                 for more, fault in file.look(is_over):
-                    numbers.extend(number for number in more if self._is_taken(number))
+                    numbers = [number for number in more if self._is_taken(number)]
                     if fault is not None:
-                        self._say(file.path, fault)
+                        self._say(path, fault)
+                    if numbers:
+                        yield path, numbers
             except FileNotFoundError:
-                pass
+                # Whoever writes a file for each step and removes it must not use up the room of others.
+                del self._files[path]
             except OSError as error:
-                self._say(file.path, f"it cannot be read ({error.strerror})")
-            if numbers:
-                news.append((file.path, numbers))
-        return news
+                self._say(path, f"it cannot be read ({error.strerror})")
 
     def _found(self) -> List[Tuple[Path, int]]:
         found = []
         for folder in self._folders:
-            for place, _, names in os.walk(folder):
+            depth = str(folder).count(os.sep) + MAX_DEPTH
+            for place, folders, names in os.walk(folder):
+                if place.count(os.sep) >= depth:
+                    folders.clear()
                 for name in names:
+                    if reader_of(name) is None:
+                        continue
                     path = Path(place, name)
-                    if reader_of(name) is None or path.is_symlink():
-                        continue
                     try:
-                        found.append((path, path.stat().st_size))
-                    except OSError:  # gone since
+                        seen = path.lstat()
+                    except OSError:  # gone since, or its path is too long
                         continue
+                    if stat.S_ISREG(seen.st_mode):
+                        found.append((path, seen.st_size))
         return sorted(found)
 
     def _follow(self, path: Path, passes_over: int) -> None:
@@ -82,7 +88,7 @@ class MetricFiles:
         if reader is None:
             return
         if len(self._files) >= MAX_FILES:
-            self._say(path.parent, f"of more than {MAX_FILES} files the rest is not read")
+            self._say(self._folders[0], f"of more than {MAX_FILES} files the rest is not read")
             return
         self._files[path] = GrowingFile(path, reader, passes_over)
 

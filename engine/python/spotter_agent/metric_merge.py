@@ -2,20 +2,22 @@
 
 import math
 import struct
-from collections import OrderedDict
-from typing import Dict, List, NamedTuple
+from collections import OrderedDict, deque
+from typing import Deque, Dict, NamedTuple
 
 from .metric_number import Number
 
 # Files come up to two minutes after the lines; what is older than so many steps is not compared any more.
 KEPT_STEPS = 1_000
+# Of a tag in a step there is one number; whoever writes all of theirs under one step must not fill the memory.
+KEPT_NUMBERS = 100
 # Lines print as few as four digits of some numbers.
 PRINTED = 1e-3
 
 
 class Seen(NamedTuple):
-    lines: List[float]
-    files: List[Number]
+    lines: Deque[float]
+    files: Deque[Number]
 
 
 class MetricMerge:
@@ -47,7 +49,7 @@ class MetricMerge:
             tags = self._steps[step] = {}
             if len(self._steps) > KEPT_STEPS:
                 self._steps.popitem(last=False)
-        return tags.setdefault(tag, Seen([], []))
+        return tags.setdefault(tag, Seen(deque(maxlen=KEPT_NUMBERS), deque(maxlen=KEPT_NUMBERS)))
 
 
 def is_same(value: float, number: Number) -> bool:

@@ -158,6 +158,56 @@ print(json.dumps([count, len(look()), len(said)]))
 `);
     expect(told).toEqual([1_000, 199, 2]);
   });
+
+  it("are found in folders of any number and depth, and one warning is enough", async () => {
+    const told = await follow(`
+files = MetricFiles([folder], said.append)
+for number in range(300):
+    (folder / f"d{number}").mkdir()
+    (folder / f"d{number}" / "a.jsonl").write_text('{"step": 1, "a": 1}\\n')
+os.chdir(folder)
+# Deeper than Python's stack, and with a path that is too long for any call.
+for number in range(1_200): os.mkdir("d"); os.chdir("d")
+os.chdir(folder)
+for number in range(16): os.mkdir("d" * 250); os.chdir("d" * 250)
+Path("a" * 100 + ".jsonl").write_text("")
+os.chdir("/")
+count = len(look())
+os.system(f"rm -rf {folder}/*")
+print(json.dumps([count, len(said)]))
+`);
+    expect(told).toEqual([200, 1]);
+  });
+
+  it("make room when they are removed", async () => {
+    const told = await follow(`
+files = MetricFiles([folder], said.append)
+told = []
+for step in range(250):
+    path = folder / f"step{step}.jsonl"
+    path.write_text(json.dumps({"step": step, "a": step}) + "\\n")
+    told += look()
+    path.unlink()
+    told += look()
+print(json.dumps([len(told), told[-1], said]))
+`);
+    expect(told).toEqual([250, [249, 249], []]);
+  });
+
+  it("are read a part at a time, the rest of a large one at the next looks", async () => {
+    const told = await follow(`
+from spotter_agent.growing_file import CHUNK_BYTES, MAX_LOOK_BYTES
+files = MetricFiles([folder], said.append)
+line = b'{"step": 1, "a": 1, "b": "' + b"x" * 1_000 + b'"}\\n'
+count = 2 * MAX_LOOK_BYTES // len(line) + 10
+(folder / "a.jsonl").write_bytes(line * count)
+sizes = [[len(numbers) for _, numbers in files.look()] for _ in range(2)]
+rest = [len(numbers) for _, numbers in files.look(True)]
+most = max(max(looked) for looked in sizes) * len(line)
+print(json.dumps([[len(looked) for looked in sizes], most <= CHUNK_BYTES, len(rest), sum(map(sum, sizes + [rest])) == count]))
+`);
+    expect(told).toEqual([[4, 4], true, 1, true]);
+  });
 });
 
 describe.runIf(hasPython)("a number of two sources", () => {
@@ -181,7 +231,9 @@ told = [
     line(7, 1e300), file(7, 1.0),
 ]
 for step in range(8, 1_100): line(step, 1.0)
-print(json.dumps([told, len(merge._steps)]))
+for number in range(1_000): line(1_100, number), file(1_100, number + 0.5)
+kept = merge._steps[1_100]["train/loss"]
+print(json.dumps([told, len(merge._steps), len(kept.lines), len(kept.files)]))
 `);
     expect(JSON.parse(line)).toEqual([
       [
@@ -195,6 +247,8 @@ print(json.dumps([told, len(merge._steps)]))
         ...[true, true],
       ],
       1_000,
+      100,
+      100,
     ]);
   });
 });
