@@ -6,6 +6,7 @@ import { createRedactor, type Redactor } from "../secrets/redactor.ts";
 import { checkSecretName, missingSecret } from "../secrets/secret-name.ts";
 import { atomicWrite } from "./atomic-write.ts";
 import { diskError, errorCode } from "./disk-error.ts";
+import { parseJson } from "./parse-json.ts";
 
 const content = z.object({ v: z.literal(1), secrets: z.record(z.string(), z.string()) });
 
@@ -92,13 +93,5 @@ export class FileSecrets implements Secrets {
       where: this.#path,
       hint: "Restore it from a backup, or move it away and set the secrets again with `spotter secret set`.",
     });
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

@@ -5,6 +5,7 @@ import { SpotterError } from "../../sdk/schema/errors.ts";
 import { engineImages, type EngineImages } from "../../sdk/schema/engine-images.ts";
 import { atomicWrite } from "./atomic-write.ts";
 import { errorCode } from "./disk-error.ts";
+import { parseJson } from "./parse-json.ts";
 
 const gpuSettings = z.object({ v: z.literal(1), images: engineImages });
 
@@ -44,12 +45,4 @@ export function writeGpuSettings(home: string, images: EngineImages | undefined)
 
 function pathOf(home: string): string {
   return join(home, "gpu.json");
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

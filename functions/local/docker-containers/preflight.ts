@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { SpotterError } from "../../../sdk/schema/errors.ts";
 import { DockerError, type DockerCli } from "./docker-cli.ts";
+import { parseJson } from "../parse-json.ts";
 
 const ANSWER_MS = 8_000;
 /** A daemon is as the one before it until somebody says otherwise. */
@@ -54,12 +55,4 @@ async function infoOf(docker: DockerCli): Promise<z.infer<typeof dockerInfo>> {
       ? `Let this user use it: \`sudo usermod -aG docker $USER\`, then log in again. ${WITHOUT}`
       : `Start it: \`sudo systemctl start docker\`; \`docker info\` must work for this user. ${WITHOUT}`,
   });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as z from "zod/mini";
 import { failure, SpotterError } from "../../../sdk/schema/errors.ts";
 import { atomicWrite } from "../atomic-write.ts";
+import { parseJson } from "../parse-json.ts";
 
 const base = {
   v: z.literal(1),
@@ -100,12 +101,4 @@ function loadRecord(path: string): ContainerRecord {
     where: path,
     hint: "End that container's process if it still runs, then move the file away.",
   });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
