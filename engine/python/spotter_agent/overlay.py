@@ -8,15 +8,14 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Callable, Dict, List, Optional
 
+from .engine_process import EngineProcess
 from .errors import JobError
 
 # Cloning and installing on a slow network takes minutes; a command that asks a question waits for ever.
 COMMAND_TIMEOUT_S = 1_800.0
-TAIL_LINES = 20
 APPLIED = "SPOTTER_IMAGE_OVERLAY"
 
 
@@ -57,32 +56,22 @@ def run_overlay(
 def run_command(
     number: int, command: str, env: Dict[str, str], cwd: Path, log: Callable[[str], None], timeout_s: float
 ) -> None:
-    try:
-        done = subprocess.run(
-            ["/bin/sh", "-ec", command],
-            env=env,
-            cwd=cwd,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=timeout_s,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
+    """All that a command starts ends with it, as it would in a Dockerfile: nothing of it is left beside the engine."""
+    process = EngineProcess(["/bin/sh", "-ec", command], env, cwd, lambda line: log(f"  {line}"))
+    code = process.wait(timeout_s)
+    process.close()
+    if code is None:
         raise JobError(
             "invalid_input",
             f"The command of the image overlay took longer than {round(timeout_s)} s: {command}",
             hint="Does it wait for an answer? Add -y, or make it smaller.",
             where=f"imageOverlay[{number}]",
-        ) from error
-    lines = done.stdout.decode("utf-8", "replace").splitlines()[-TAIL_LINES:]
-    for line in lines:
-        log(f"  {line}")
-    if done.returncode != 0:
+        )
+    if code != 0:
         raise JobError(
             "invalid_input",
-            f"The command of the image overlay ended with exit code {done.returncode}: {command}",
-            hint=lines[-1] if lines else "It wrote nothing.",
+            f"The command of the image overlay ended with exit code {code}: {command}",
+            hint=(process.tail() or ["It wrote nothing."])[-1],
             where=f"imageOverlay[{number}]",
         )
 

@@ -53,6 +53,38 @@ describe.runIf(hasPython)("the commands of an image overlay, where there is no i
     expect(ran(dir)).toEqual(["one", "one"]);
   });
 
+  it("are heard while they run, and leave nothing running", async () => {
+    const dir = folder();
+    const [said] = await applied(dir, [["echo one >&2; sleep 300 & echo two"]]);
+    // Its own output is what the one that goes on running holds open.
+    expect(said?.slice(1)).toEqual(["  one", "  two"]);
+  });
+
+  it("are ended when they take too long, with all that they started", async () => {
+    const dir = folder();
+    const command = `sh -c 'echo $$ > ${join(dir, "pid")}; exec sleep 300'; true`;
+    const lines = await runPython(
+      `
+import os
+from pathlib import Path
+from spotter_agent.errors import JobError
+from spotter_agent.overlay import run_command
+try:
+    run_command(2, os.environ["COMMAND"], dict(os.environ), Path(${JSON.stringify(dir)}), print, 1.0)
+except JobError as error:
+    print(error.where, error.message[:59])
+pid = int(Path(${JSON.stringify(dir)}, "pid").read_text())
+state = Path(f"/proc/{pid}/stat")
+print(not state.exists() or state.read_text().split(") ")[1][0] == "Z")
+`,
+      { COMMAND: command },
+    );
+    expect(lines).toEqual([
+      "imageOverlay[2] The command of the image overlay took longer than 1 s: sh -",
+      "True",
+    ]);
+  });
+
   it("belong to one Python: another one has not seen them", async () => {
     const dir = folder();
     const other = join(dir, "python-of-another-environment");
