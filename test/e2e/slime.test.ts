@@ -155,7 +155,7 @@ describe.skipIf(!hasPython)("the tutorial's own recipe, on a stand-in for slime"
   it("does what a recipe of no engine says", async () => {
     const dataset = Dataset.fromArray([{ q: "a", a: "b" }], { inputColumn: "q", outputColumn: "a" });
     const sft = { model: "Qwen/Qwen3.5-4B", dataset, recipe: recipes.sft({ steps: 2, learningRate: 1e-6 }) };
-    const slime = { saveInterval: 1, flags: { "use-tensorboard": true } };
+    const slime = { saveInterval: 1, useTensorboard: true };
     const run = await new TrainConfig({ ...sft, engine: "slime", slime }).launch();
     expect((await run.result()).checkpoints().map(({ step }) => step)).toEqual([1, 2]);
     await run.refresh();

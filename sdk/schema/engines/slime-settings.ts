@@ -130,6 +130,8 @@ export const slimeSettings = z.strictObject({
    * Default false: the training waits while it writes both.
    */
   convertToHf: flag,
+  /** Write TensorBoard's event files too: what slime tells only there is then among the run's metrics. */
+  useTensorboard: flag,
   // SGLang
   sglangMemFractionStatic: share,
   sglangContextLength: count,

@@ -214,6 +214,7 @@ describe("what slime is started with", () => {
     const place = (slime: SlimeSettings, env = {}) =>
       slimePlan(planned({ env }, slime)).env["TENSORBOARD_DIR"];
     expect(place({})).toBeUndefined();
+    expect(place({ useTensorboard: true })).toBe("{{spotter.metricsDir}}");
     expect(place({ flags: { "use-tensorboard": true } })).toBe("{{spotter.metricsDir}}");
     expect(place({ customConfig: { use_tensorboard: true } })).toBe("{{spotter.metricsDir}}");
     // The container has the run's own variables already.
