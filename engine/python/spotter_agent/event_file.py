@@ -12,6 +12,8 @@ HEAD_BYTES, TAIL_BYTES = 12, 4
 # Scalars take a few dozen bytes; pictures and sounds, which nobody here looks at, are passed over.
 MAX_RECORD_BYTES = 1024 * 1024
 MAX_VARINT_BYTES = 10
+# Places in a damaged file that could be the beginning of a record: looking at many more takes a while.
+MAX_TRIES = 100_000
 MAX_STEP = 2**53
 DT_FLOAT, DT_DOUBLE = 1, 2
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
@@ -54,16 +56,21 @@ class Scalar(NamedTuple):
 class EventFile:
     """Takes what a file has grown by."""
 
+    def __init__(self) -> None:
+        self._tries = MAX_TRIES
+
     def take(self, data: bytes, is_over: bool) -> Taken:
         """Reads the whole records of ``data``. A damaged one is passed over; half of one is left for the next time."""
         numbers: List[Number] = []
         fault: Optional[str] = None
         at = 0
         while len(data) - at >= HEAD_BYTES:
+            if self._tries <= 0:
+                return Taken(len(data), numbers, "too much of it is damaged, the rest is not read")
             length = length_at(data, at)
             if length is None:
                 fault = "damaged records are passed over"
-                at = next_head(data, at + 1)
+                at = self._next_head(data, at + 1)
                 continue
             end = at + HEAD_BYTES + length + TAIL_BYTES
             if length > MAX_RECORD_BYTES:
@@ -82,29 +89,29 @@ class EventFile:
             fault = fault or "its last record is not whole"
         return Taken(at, numbers, fault)
 
+    def _next_head(self, data: bytes, at: int) -> int:
+        """Where the next record begins, or where it is to be looked for when there is more."""
+        last = len(data) - HEAD_BYTES
+        while at <= last and self._tries > 0:
+            # No record that is read is longer than three bytes can say.
+            at = data.find(ZEROS, at + 3) - 3
+            if at < 0:
+                return last + 1
+            self._tries -= 1
+            if at > last or length_at(data, at) is not None:
+                return at
+            if not any(data[at : at + HEAD_BYTES]):
+                # Where a disk had no time to write there are pages of zeros.
+                written = NOT_ZERO.search(data, at)
+                at = (len(data) if written is None else written.start()) - HEAD_BYTES
+            at += 1
+        return at
+
 
 def length_at(data: bytes, at: int) -> Optional[int]:
     """The length of the record that begins there; None where none does."""
     length, crc = struct.unpack_from("<QI", data, at)
     return length if masked_crc(data[at : at + 8]) == crc else None
-
-
-def next_head(data: bytes, at: int) -> int:
-    """Where the next record begins, or where it is to be looked for when there is more."""
-    last = len(data) - HEAD_BYTES
-    while at <= last:
-        # No record that is read is longer than three bytes can say.
-        at = data.find(ZEROS, at + 3) - 3
-        if at < 0:
-            return last + 1
-        if at > last or length_at(data, at) is not None:
-            return at
-        if not any(data[at : at + HEAD_BYTES]):
-            # Where a disk had no time to write there are pages of zeros.
-            written = NOT_ZERO.search(data, at)
-            at = (len(data) if written is None else written.start()) - HEAD_BYTES
-        at += 1
-    return at
 
 
 def scalars(record: bytes) -> List[Scalar]:

@@ -71,7 +71,7 @@ print(json.dumps([[list(each) for each in numbers + rest.numbers if each.tag != 
   });
 
   it("loses no more than the record that is damaged, wherever that is", async () => {
-    const [told = ""] = await runPython(`
+    const [told = "", lured = ""] = await runPython(`
 import json
 from event_writer import *
 from spotter_agent.event_file import EventFile
@@ -87,8 +87,15 @@ for at in range(len(records[0]), len(records[0] + records[1])):
 # A page that the disk had no time to write, and what is no such file at all.
 zeros = EventFile().take(records[0] + bytes(8192) + records[2], True)
 noise = EventFile().take(bytes(range(256)) * 400, True)
+# Each place of it could be the beginning of one.
+lure = EventFile()
+first, second = lure.take(b"\\1" + bytes(7) * 1_000_000, False), lure.take(records[0] + b"\\1\\0\\0\\0\\0\\0\\0" * 300_000, True)
+third = lure.take(records[0], True)
 print(json.dumps([odd, [each.step for each in zeros.numbers], noise.numbers, noise.fault]))
+print(json.dumps([first.fault, second.fault, len(third.numbers), third.used == len(records[0])]))
 `);
     expect(JSON.parse(told)).toEqual([[], [0, 2], [], "damaged records are passed over"]);
+    const givenUp = "too much of it is damaged, the rest is not read";
+    expect(JSON.parse(lured)).toEqual(["damaged records are passed over", givenUp, 0, true]);
   });
 });
