@@ -8,17 +8,16 @@ const MAX_DEPTH = 100;
  */
 export function plainRecord<V extends z.ZodMiniType>(values: V) {
   const given = z.unknown().check(
+    // First: what holds itself is never walked to its end.
+    z.refine((value) => !isDeep(value), { error: "is nested too deeply", abort: true }),
     z.refine((value) => !holdsProto(value), { error: "has a key __proto__, which is no name of a setting" }),
-    z.refine((value) => !isDeep(value), { error: "is nested too deeply" }),
   );
   return z.pipe(given, z.record(z.string(), values));
 }
 
-function holdsProto(value: unknown, depth = 0): boolean {
-  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return false;
-  return (
-    Object.hasOwn(value, "__proto__") || Object.values(value).some((each) => holdsProto(each, depth + 1))
-  );
+function holdsProto(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.hasOwn(value, "__proto__") || Object.values(value).some((each) => holdsProto(each));
 }
 
 function isDeep(value: unknown, depth = 0): boolean {

@@ -26,6 +26,12 @@ describe("documents of engines", () => {
       "is nested too deeply",
     ]));
 
+  it("are refused at once where they hold themselves", () => {
+    const own: Record<string, unknown> = {};
+    Object.assign(own, { a: own, b: own, c: { own } });
+    expect(schema.safeParse(own).error?.issues).toMatchObject([{ message: "is nested too deeply" }]);
+  });
+
   it("are all that users write as such", () => {
     for (const name of ["customConfig", "evalConfig", "sglangConfig", "flags"])
       expect(faults(slimeSettings, `{"${name}":{"__proto__":1}}`)).toHaveLength(1);
