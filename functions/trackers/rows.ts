@@ -19,8 +19,11 @@ export interface Told {
 
 export const NOTHING_TOLD: Told = { seq: 0, rows: 0, last: {} };
 
-/** Bounds what is remembered of a run, where user code makes up names. */
+/** Bounds what is remembered of a run, which is one item of the store, where user code makes up names. */
 const MAX_METRICS = 1_000;
+const MAX_BYTES = 128 * 1024;
+/** What a step and a value take at most. */
+const FIGURES_BYTES = 48;
 
 /**
  * The rows that events after `told` make, and how far they lead. Row n of a run is the same whatever the pages that
@@ -56,11 +59,22 @@ export function rowsOf(
 
 function freshRow({ atMs, body }: RunEvent, last: Told["last"]): Row | undefined {
   if (body.type !== "metrics") return undefined;
-  const known = Object.keys(last).length;
-  const fresh = Object.entries(body.metrics).filter(([name], index) => {
-    const before = last[name];
-    return before === undefined ? known + index < MAX_METRICS : body.step > before[0];
+  const known = Object.keys(last);
+  let names = known.length;
+  let bytes = known.reduce((sum, name) => sum + bytesOf(name), 0);
+  const fresh = Object.entries(body.metrics).filter(([name]) => {
+    // A name may be that of a method of every object.
+    const before = Object.hasOwn(last, name) ? last[name] : undefined;
+    if (before !== undefined) return body.step > before[0];
+    if (names >= MAX_METRICS || bytes + bytesOf(name) > MAX_BYTES) return false;
+    names++;
+    bytes += bytesOf(name);
+    return true;
   });
   if (fresh.length === 0) return undefined;
   return { step: body.step, atMs, metrics: Object.fromEntries(fresh) };
+}
+
+function bytesOf(name: string): number {
+  return Buffer.byteLength(JSON.stringify(name)) + FIGURES_BYTES;
 }

@@ -67,4 +67,21 @@ describe("rows of metrics", () => {
     expect(Object.keys(rows[0]?.metrics ?? {})).toHaveLength(1_000);
     expect(Object.keys(told.last)).toHaveLength(1_000);
   });
+
+  it("bound how long they are together", () => {
+    const many = Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`${"é".repeat(250)}${at}`, at]));
+    const params = { merges: false, isEnded: false };
+    const { told } = rowsOf(NOTHING_TOLD, [metrics(1, 1, { loss: 1 }), metrics(2, 1, many)], params);
+    const bytes = Buffer.byteLength(JSON.stringify(told));
+    expect(bytes).toBeGreaterThan(100_000);
+    expect(bytes).toBeLessThan(132_000);
+    expect(rowsOf(told, [metrics(3, 2, { ...many, loss: 2 })], params).told.last["loss"]).toEqual([2, 2]);
+  });
+
+  it("may have the names of what every object has", () => {
+    const { rows } = rowsOf(NOTHING_TOLD, [metrics(1, 1, { constructor: 1, toString: 2 })], {
+      ...{ merges: false, isEnded: false },
+    });
+    expect(rows[0]?.metrics).toEqual({ constructor: 1, toString: 2 });
+  });
 });
