@@ -4,14 +4,19 @@ import { diskError, errorCode } from "./disk-error.ts";
 
 const OTHERS = 0o077;
 
+/** What Spotter makes in its state folder, with what is written beside a file before it takes its place. */
+const OWN =
+  /^(?:(?:blobs|cache|compile-cache|containers|isolates)$|(?:state\.db|secrets\.json|gpu\.json|daemon|start\.lock|stopped)\b|backup-\d)/;
+
 /**
- * Takes from everybody else what lies directly in the state folder, and by that all below it. SQLite and Node ask
- * nobody about the modes of their files, and the user may have opened the folder itself to others.
+ * Takes from everybody else what Spotter has directly in the state folder, and by that all below it. SQLite and Node
+ * ask nobody about the modes of their files, and the user may have opened the folder itself to others.
  *
  * @throws SpotterError `state_unreadable`
  */
 export function closeHome(home: string): void {
-  for (const name of readdirSync(home)) closeOne(join(home, name));
+  // A home may be a folder that others use, too, such as /tmp or a project: what is not ours stays as it is.
+  for (const name of readdirSync(home)) if (OWN.test(name)) closeOne(join(home, name));
 }
 
 function closeOne(path: string): void {

@@ -28,3 +28,23 @@ it("leaves alone what links lead to, and links that lead nowhere", () => {
   closeHome(folder("home"));
   expect(modeOf("elsewhere")).toBe(0o755);
 });
+
+it("is all that is closed where the folder is also of others", () => {
+  mkdirSync(folder("home"));
+  const own = [
+    "state.db-wal",
+    "daemon.json.1234.part",
+    "daemon-start.log",
+    "backup-1234",
+    "stopped",
+    "cache",
+  ];
+  const others = [".X11-unix", "blobs.txt", "work", "src", "backup-of-mine", "states.db"];
+  for (const name of [...own, ...others]) {
+    mkdirSync(folder("home", name));
+    chmodSync(folder("home", name), 0o1777);
+  }
+  closeHome(folder("home"));
+  for (const name of own) expect(modeOf("home", name)).toBe(0o700);
+  for (const name of others) expect(statSync(folder("home", name)).mode & 0o7777).toBe(0o1777);
+});
