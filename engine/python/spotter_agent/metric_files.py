@@ -1,5 +1,6 @@
 """Follows the metric files of a folder while the engine writes them. Whatever is wrong with one is said once."""
 
+import json
 import os
 import stat
 from pathlib import Path
@@ -16,6 +17,8 @@ MAX_DEPTH = 32
 # Names that user code makes up must not fill the memory.
 MAX_TAGS = 1_000
 MAX_TAG_CHARACTERS = 256
+# Of all names together: a step's figures are stored with its checkpoint, in one item.
+MAX_TAGS_BYTES = 64 * 1024
 
 
 def event_reader() -> Take:
@@ -41,6 +44,7 @@ class MetricFiles:
         self._warn = warn
         self._said: Set[Tuple[str, str]] = set()
         self._tags: Set[str] = set()
+        self._tags_bytes = 0
         self._files: Dict[Path, GrowingFile] = {}
         for path, size in self._found():
             self._follow(path, size)
@@ -95,10 +99,13 @@ class MetricFiles:
     def _is_taken(self, number: Number) -> bool:
         if number.tag in self._tags:
             return True
-        if len(self._tags) >= MAX_TAGS or len(number.tag) > MAX_TAG_CHARACTERS:
+        size = len(json.dumps(number.tag))
+        is_room = len(self._tags) < MAX_TAGS and self._tags_bytes + size <= MAX_TAGS_BYTES
+        if not is_room or len(number.tag) > MAX_TAG_CHARACTERS:
             self._say(Path("tags"), f"of more than {MAX_TAGS} names, and of very long ones, the rest is not read")
             return False
         self._tags.add(number.tag)
+        self._tags_bytes += size
         return True
 
     def _say(self, path: Path, what: str) -> None:

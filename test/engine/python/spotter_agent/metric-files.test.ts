@@ -159,6 +159,18 @@ print(json.dumps([count, len(look()), len(said)]))
     expect(told).toEqual([1_000, 199, 2]);
   });
 
+  it("have names that fit into one item of the store together", async () => {
+    const told = await follow(`
+files = MetricFiles([folder], said.append)
+names = ["é" * 200 + str(number) for number in range(900)]
+(folder / "a.jsonl").write_text("".join(json.dumps({"step": 1, name: 1}) + "\\n" for name in names))
+(folder / "b.jsonl").write_text(json.dumps({"step": 2, "a": 1, names[0]: 1, names[899]: 1}) + "\\n")
+taken = {number.tag for _, numbers in files.look() for number in numbers}
+print(json.dumps([len(json.dumps(sorted(taken))) < 70_000, len(taken) > 40, names[899] in taken, "a" in taken, len(said)]))
+`);
+    expect(told).toEqual([true, true, false, true, 1]);
+  });
+
   it("are found in folders of any number and depth, and one warning is enough", async () => {
     const told = await follow(`
 files = MetricFiles([folder], said.append)
