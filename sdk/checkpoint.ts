@@ -79,6 +79,18 @@ export class Checkpoint {
     return this.#client.command("DELETE", pathOf(this.id), { signal });
   }
 
+  /**
+   * Has the Hugging Face weights made that it lacks, again where that has failed. {@link Checkpoint.get} tells how far
+   * they are (`record.conversion`). One that has its weights stays as it is.
+   */
+  async convert({ signal }: { signal?: AbortSignal } = {}): Promise<Checkpoint> {
+    const path = `${pathOf(this.id)}/convert`;
+    return new Checkpoint(
+      this.#client,
+      await this.#client.request(checkpointSchema, "POST", path, { signal }),
+    );
+  }
+
   /** Reads every file where it is stored. What is wrong, or undefined. */
   async verify({ signal }: { signal?: AbortSignal } = {}): Promise<string | undefined> {
     const options = { signal, timeoutMs: DOWNLOAD_MS };
@@ -106,7 +118,8 @@ export class Checkpoint {
    *
    * @returns the absolute path of what was written, and what its readers will do otherwise than Spotter
    * @throws SpotterError `conflict` where something is there already, `invalid_input` for a combination that
-   *   cannot be and for a place in Spotter's own folder, `model_not_found` where the model of an adapter is gone
+   *   cannot be and for a place in Spotter's own folder, `model_not_found` where the model of an adapter is gone,
+   *   `weights_missing` for one that has none yet
    * @example
    * const { path } = await checkpoint.export({ format: "gguf", output: "./out", type: "q8_0" });
    */

@@ -1,8 +1,15 @@
 import type { Checkpoint } from "../../sdk/schema/checkpoint.ts";
+import { hasWeights } from "../../sdk/schema/checkpoint-weights.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { JobCheckpoint, JobFile } from "../../sdk/schema/job.ts";
 import { checkpointId } from "../../sdk/schema/model.ts";
 import type { Control } from "../control.ts";
+import {
+  checkpointConversionId,
+  conversionsOf,
+  findConversion,
+  type ConversionDocument,
+} from "../conversions/records.ts";
 import type { DocumentKey } from "../ports/store.ts";
 import { stepKey } from "../records/step-key.ts";
 import { collect } from "../records/update.ts";
@@ -37,7 +44,7 @@ export async function getCheckpoint(control: Control, id: string): Promise<Store
       hint: `Use another one: \`spotter run get ${runId}\` lists them.`,
     });
   }
-  if (found !== undefined) return here(control, found);
+  if (found !== undefined) return shown(control, found);
   const known = await listCheckpoints(control, runId);
   const names = known.map((checkpoint) => checkpoint.id).slice(-5);
   throw new SpotterError("checkpoint_not_found", `There is no checkpoint ${id}.`, {
@@ -50,7 +57,12 @@ export async function getCheckpoint(control: Control, id: string): Promise<Store
 /** Complete checkpoints of a run, oldest first, without those that are known to be damaged. */
 export async function listCheckpoints(control: Control, runId: string): Promise<Checkpoint[]> {
   const all = await storedCheckpoints(control, runId);
-  return all.filter(({ damage }) => damage === undefined).map((checkpoint) => here(control, checkpoint));
+  const sound = all.filter(({ damage }) => damage === undefined);
+  const conversions = sound.every(hasWeights) ? [] : await conversionsOf(control, runId);
+  return sound.map((checkpoint) => {
+    const found = conversions.find(({ step }) => step === checkpoint.step);
+    return { ...here(control, checkpoint), ...conversionOf(checkpoint, found) };
+  });
 }
 
 /** Complete checkpoints of a run, oldest first, damaged ones too. */
@@ -63,7 +75,7 @@ export function storedCheckpoints(control: Control, runId: string): Promise<Stor
 /** A sound checkpoint, or undefined: also for what cannot be the name of one. */
 export async function findCheckpoint(control: Control, id: string): Promise<StoredCheckpoint | undefined> {
   const found = checkpointId.safeParse(id).success ? await findStoredCheckpoint(control, id) : undefined;
-  return found === undefined || found.damage !== undefined ? undefined : here(control, found);
+  return found === undefined || found.damage !== undefined ? undefined : shown(control, found);
 }
 
 export async function findStoredCheckpoint(
@@ -73,6 +85,24 @@ export async function findStoredCheckpoint(
   const at = id.lastIndexOf("@");
   const key = checkpointKey(id.slice(0, at), Number(id.slice(at + 1)));
   return (await control.store.get<StoredCheckpoint>(key))?.value;
+}
+
+async function shown(control: Control, checkpoint: StoredCheckpoint): Promise<StoredCheckpoint> {
+  const { runId, step } = checkpoint;
+  const found = hasWeights(checkpoint)
+    ? undefined
+    : await findConversion(control, checkpointConversionId(runId, step));
+  return { ...here(control, checkpoint), ...conversionOf(checkpoint, found) };
+}
+
+/** How the weights stand of a checkpoint that has none. */
+function conversionOf(
+  checkpoint: Checkpoint,
+  found: ConversionDocument | undefined,
+): Pick<Checkpoint, "conversion"> {
+  if (found === undefined || hasWeights(checkpoint)) return {};
+  const { state, failure } = found;
+  return { conversion: { state, ...(failure && { failure }) } };
 }
 
 /** The state folder may have moved since it was written down. */

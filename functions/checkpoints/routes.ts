@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { checkpoint, checkpointVerdict } from "../../sdk/schema/checkpoint.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
+import { convertCheckpoint } from "../conversions/convert-checkpoint.ts";
 import { route, type Route } from "../http/route.ts";
 import { fileResponse } from "../http/file-response.ts";
 import { checkpointPrefix, getCheckpoint } from "./records.ts";
@@ -45,6 +46,14 @@ export function checkpointRoutes(control: Control): Route[] {
         const damage = await damageOf(control, await getCheckpoint(control, param("id")));
         return damage === undefined ? { ok: true } : { ok: false, damage };
       },
+    }),
+    route({
+      method: "post",
+      path: "/checkpoints/:id/convert",
+      access: "write",
+      summary: "Have the Hugging Face weights made that a checkpoint lacks, again where that has failed",
+      response: checkpoint,
+      handle: ({ param }) => convertCheckpoint(control, param("id")),
     }),
     route({
       method: "get",

@@ -1,6 +1,7 @@
 import type { ModelRecord } from "../../sdk/schema/model.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { Control } from "../control.ts";
+import { LIVE_CONVERSIONS, type ConversionDocument } from "../conversions/records.ts";
 import { ENDPOINTS, type EndpointDocument } from "../endpoints/records.ts";
 import { EVALS, type EvalDocument } from "../evals/records.ts";
 import { MODELS } from "../models/models.ts";
@@ -10,7 +11,7 @@ import { getRunSpec, RUNS, type RunDocument, type RunSpecDocument } from "../run
 /** What something refers to, with who it is. */
 export type References = Map<string, string>;
 
-/** Checkpoints that an endpoint serves, or that a run which has not ended starts from, by id. */
+/** Checkpoints that an endpoint serves, a run which has not ended starts from, or a job works on, by id. */
 export async function usedCheckpoints(control: Control): Promise<References> {
   const used: References = new Map();
   for (const { endpoint } of await live<EndpointDocument>(control, ENDPOINTS)) {
@@ -24,6 +25,9 @@ export async function usedCheckpoints(control: Control): Promise<References> {
   }
   for (const { run } of await live<EvalDocument>(control, EVALS)) {
     if (run !== undefined) used.set(`${run.id}@${run.step}`, `run ${run.id} has it evaluated`);
+  }
+  for (const { runId, step } of await live<ConversionDocument>(control, LIVE_CONVERSIONS)) {
+    if (step !== undefined) used.set(`${runId}@${step}`, "its weights are being converted");
   }
   return used;
 }

@@ -1,15 +1,19 @@
+import type { ConversionState } from "../../sdk/schema/checkpoint.ts";
 import { SpotterError, type Failure } from "../../sdk/schema/errors.ts";
 import type { Control } from "../control.ts";
 import type { DocumentKey, IndexEntry } from "../ports/store.ts";
 import { collect, update } from "../records/update.ts";
-import { hasEnded, type ConversionState } from "./transitions.ts";
+import { stepKey } from "../records/step-key.ts";
+import { hasEnded } from "./transitions.ts";
 
-/** Weights that a run needs in another format, and the job that writes them. */
+/** Weights in another format, which a run needs to begin or its checkpoint to be served, and the job that writes them. */
 export interface ConversionDocument {
   v: 1;
   id: string;
   runId: string;
-  /** Of what, and how; see source.ts. */
+  /** The checkpoint whose state gets Hugging Face weights. Absent: what the run starts from, in Megatron's format. */
+  step?: number;
+  /** Of what, and how; see source.ts. One at a time is made of the same. */
   source: string;
   gpus: number;
   state: ConversionState;
@@ -19,6 +23,7 @@ export interface ConversionDocument {
   preemptions?: number;
   withoutRoom?: number;
   retryAtMs?: number;
+  cancelAtMs?: number;
   /** When its container last wrote a line. */
   progressAtMs?: number;
   failure?: Failure;
@@ -34,12 +39,16 @@ export function modelConversionId(runId: string): string {
   return `${runId}-c-model`;
 }
 
+export function checkpointConversionId(runId: string, step: number): string {
+  return `${runId}-c-s${stepKey(step)}`;
+}
+
 export function conversionPartition(runId: string): string {
   return `run-conversions/${runId}`;
 }
 
 export function conversionKey(id: string): DocumentKey {
-  const runId = /^(.+)-c-model$/.exec(id)?.[1] ?? "unknown";
+  const runId = /^(.+)-c-(?:model|s\d+)$/.exec(id)?.[1] ?? "unknown";
   return { partition: conversionPartition(runId), sort: id };
 }
 

@@ -1,9 +1,11 @@
+import type { Checkpoint } from "../../sdk/schema/checkpoint.ts";
 import type { Control } from "../control.ts";
 import { keptUnder } from "../jobs/conversions.ts";
 import { jobKey } from "../jobs/records.ts";
 import { putFirst } from "../records/update.ts";
 import {
   changeConversion,
+  checkpointConversionId,
   conversionIndexes,
   conversionKey,
   conversionsOf,
@@ -12,7 +14,7 @@ import {
   type ConversionDocument,
 } from "./records.ts";
 import type { NeededConversion } from "./source.ts";
-import { nextConversionState } from "./transitions.ts";
+import { hasEnded, nextConversionState } from "./transitions.ts";
 
 /** Writes down that a run needs its weights converted, or that they are kept from before. Twice is harmless. */
 export async function beginModelConversion(
@@ -28,12 +30,50 @@ export async function beginModelConversion(
     ...{ attempt: 0, losses: 0, createdAtMs },
   };
   await putFirst(control.store, conversionKey(id), first, conversionIndexes(first));
-  await changeConversion(control, id, (current) => {
-    // Its run was paused, and goes on.
-    if (current.state !== "cancelled") return undefined;
-    const { failure: _failure, endedAtMs: _ended, retryAtMs: _retryAtMs, ...rest } = current;
-    return { ...rest, losses: 0, preemptions: 0, state: nextConversionState(current.state, "again") };
-  });
+  // Its run was paused, and goes on.
+  await changeConversion(control, id, (current) =>
+    current.state === "cancelled" ? again(current) : undefined,
+  );
+}
+
+/** Writes down that a checkpoint without Hugging Face weights is to get them, again where that has failed. */
+export async function beginCheckpointConversion(
+  control: Control,
+  { runId, step }: Pick<Checkpoint, "runId" | "step">,
+): Promise<void> {
+  const id = checkpointConversionId(runId, step);
+  const first: ConversionDocument = {
+    ...{ v: 1, id, runId, step, source: `checkpoints of ${runId}`, gpus: 1, state: "queued" },
+    ...{ attempt: 0, losses: 0, createdAtMs: control.clock.now() },
+  };
+  await putFirst(control.store, conversionKey(id), first, conversionIndexes(first));
+  await changeConversion(control, id, (current) => (hasEnded(current.state) ? again(current) : undefined));
+  control.wake();
+}
+
+/** It has all its attempts again; they are numbered on. */
+function again(document: ConversionDocument): ConversionDocument {
+  const {
+    failure: _failure,
+    endedAtMs: _ended,
+    retryAtMs: _retryAtMs,
+    cancelAtMs: _cancel,
+    ...rest
+  } = document;
+  return { ...rest, losses: 0, preemptions: 0, state: nextConversionState(document.state, "again") };
+}
+
+/** Ends what a run that is cancelled, or has come to a limit, still has converted. */
+export async function cancelRunConversions(control: Control, runId: string): Promise<void> {
+  const cancelAtMs = control.clock.now();
+  for (const { id } of await conversionsOf(control, runId))
+    await changeConversion(control, id, (current) =>
+      hasEnded(current.state) || current.cancelAtMs !== undefined ? undefined : { ...current, cancelAtMs },
+    );
+}
+
+export async function hasPendingConversions(control: Control, runId: string): Promise<boolean> {
+  return (await conversionsOf(control, runId)).some(({ state }) => !hasEnded(state));
 }
 
 /** Removes everything of them, with their run. */

@@ -32,11 +32,12 @@ export async function neededConversion(
   const { startFrom, model } = spec;
   const plan = runPlan(spec, startFrom && (await getCheckpoint(control, startFrom.checkpoint)));
   const command = plan?.conversions.toMegatron;
+  if (spec.slime?.["convertToHf"] === true) checkPlace(control, spec, 1, "convertToHf");
   if (plan === undefined || command === undefined) return undefined;
   // What goes on with a state of its own begins with that.
   if (plan.startedSteps > 0 && !NEEDS_REFERENCE.some((word) => plan.argv.includes(word))) return undefined;
   const gpus = processesOf(command);
-  checkPlace(control, spec, gpus);
+  checkPlace(control, spec, gpus, "convertToMegatron");
   const { name, revision = "" } = model;
   // What a folder holds, or a branch leads to, may be another thing tomorrow: no other run takes this for the same.
   const weights = PINNED.test(revision) ? `${name} ${revision}` : `${name} ${revision} of run ${runId}`;
@@ -51,7 +52,7 @@ export function conversionHardware(wanted: Hardware | undefined, gpus: number): 
   return { ...one, count: gpus };
 }
 
-function checkPlace(control: Control, spec: RunSpec, gpus: number): void {
+function checkPlace(control: Control, spec: RunSpec, gpus: number, setting: string): void {
   const hardware = conversionHardware(spec.hardware, gpus);
   try {
     for (const choice of hardware === undefined ? [] : hardwareChoices(hardware))
@@ -59,8 +60,8 @@ function checkPlace(control: Control, spec: RunSpec, gpus: number): void {
   } catch (cause) {
     const { message, hint = "" } = SpotterError.from(cause);
     throw new SpotterError("invalid_input", `Nothing here can convert the weights by itself: ${message}`, {
-      where: "slime.convertToMegatron",
-      hint: `Leave convertToMegatron out, or give the stack such an instance. ${hint}`.trim(),
+      where: `slime.${setting}`,
+      hint: `Leave ${setting} out, or give the stack such an instance. ${hint}`.trim(),
       cause,
     });
   }

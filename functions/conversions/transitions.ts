@@ -1,6 +1,6 @@
+import type { ConversionState } from "../../sdk/schema/checkpoint.ts";
 import { nextState, type Table } from "../records/state-table.ts";
 
-export type ConversionState = "queued" | "starting" | "running" | "succeeded" | "failed" | "cancelled";
 export type ConversionChange = "begin" | "work" | "requeue" | "succeed" | "fail" | "cancel" | "again";
 
 const ends = { succeed: "succeeded", fail: "failed", cancel: "cancelled" } as const;
@@ -11,7 +11,8 @@ export const CONVERSION_TABLE: Table<ConversionState, ConversionChange> = {
   queued: { begin: "starting", ...ends },
   starting: { work: "running", requeue: "queued", ...ends },
   running: { work: "running", requeue: "queued", ...ends },
-  succeeded: {},
+  // Its checkpoint was damaged, and is saved again.
+  succeeded: { again: "queued" },
   failed: { again: "queued" },
   cancelled: { again: "queued" },
 };

@@ -1,3 +1,4 @@
+import { refuseWithoutWeights } from "../../sdk/schema/refuse-without-weights.ts";
 import { checkEndpointEngine, checkServedCheckpoint } from "../engines/engines.ts";
 import { servedCheckpoint } from "../engines/served-checkpoint.ts";
 import { isDeepStrictEqual } from "node:util";
@@ -109,6 +110,7 @@ async function refuseAliasName(control: Control, name: string): Promise<void> {
 
 async function checkCheckpoint(control: Control, launch: LaunchEndpoint, id: string): Promise<void> {
   const checkpoint = await getCheckpoint(control, id);
+  refuseWithoutWeights(checkpoint, "checkpoint");
   if (checkpoint.model.name === launch.model.name) {
     const name = launch.name ?? "endpoint";
     checkServedCheckpoint({ ...launch, name }, await servedCheckpoint(control, checkpoint));

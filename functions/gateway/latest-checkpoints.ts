@@ -1,7 +1,9 @@
+import type { Checkpoint } from "../../sdk/schema/checkpoint.ts";
+import { hasWeights } from "../../sdk/schema/checkpoint-weights.ts";
 import type { Store } from "../ports/store.ts";
 import type { Sharing } from "../records/follow.ts";
 
-/** The latest checkpoint of each run that was asked for. */
+/** The latest checkpoint with weights of each run that was asked for. */
 export interface LatestCheckpoints {
   get(runId: string): Promise<string | undefined>;
   set(runId: string, id: string): void;
@@ -10,6 +12,9 @@ export interface LatestCheckpoints {
   /** Reads again what was asked for since the last call. */
   refresh(): Promise<void>;
 }
+
+/** Checkpoints whose weights may still be on their way. */
+const MOST_WITHOUT = 5;
 
 interface Entry {
   id: string;
@@ -29,8 +34,12 @@ export function createLatestCheckpoints(store: Store, sharing?: Sharing): Latest
 
   async function read(runId: string): Promise<void> {
     const before = entries.get(runId);
-    const page = await store.query<{ id: string }>(`checkpoints/${runId}`, { reverse: true, limit: 1 });
-    const id = page.items[0]?.value.id;
+    const page = await store.query<Checkpoint>(`checkpoints/${runId}`, {
+      reverse: true,
+      limit: MOST_WITHOUT,
+    });
+    const newest = page.items.map(({ value }) => value);
+    const id = (newest.find(hasWeights) ?? newest[0])?.id;
     // What was written here meanwhile is newer.
     if (entries.get(runId) !== before) return;
     if (id === undefined) entries.delete(runId);

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type { Checkpoint } from "../../sdk/schema/checkpoint.ts";
+import { hasWeights } from "../../sdk/schema/checkpoint-weights.ts";
 import type { Endpoint } from "../../sdk/schema/endpoint.ts";
 import { listCheckpoints } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
@@ -82,7 +83,7 @@ async function askable(control: Control, caller: ChatCaller, endpoints: Endpoint
 
 function namesOf(checkpoints: Checkpoint[], caller: ChatCaller, endpoints: Endpoint[]): ModelEntry[] {
   const may = ({ id, runId }: Checkpoint) => mayUse(caller, { names: [id, runId] });
-  const mine = checkpoints.filter(may);
+  const mine = checkpoints.filter((checkpoint) => may(checkpoint) && hasWeights(checkpoint));
   const latest = mine.at(-1);
   if (latest === undefined) return [];
   return [

@@ -87,3 +87,22 @@ async function inParts(
   // Who does not know of parts fails on the first one's URL instead of silently sending to another.
   return { path, url: urls[0] ?? "", parts: { partBytes, urls } };
 }
+
+/** @throws SpotterError `blob_corrupt` for the first of the announced files that is not there whole. */
+export async function checkFiles(
+  blobs: Blobs,
+  prefix: string,
+  files: readonly CheckpointFile[],
+): Promise<void> {
+  for (const file of files) {
+    const info = await blobs.head(`${prefix}/${file.path}`);
+    if (info?.size === file.size) continue;
+    throw new SpotterError(
+      "blob_corrupt",
+      info === undefined
+        ? `It is not complete: ${file.path} was not uploaded.`
+        : `${file.path} has ${info.size} bytes, announced were ${file.size}.`,
+      { where: file.path, hint: "Upload the file again, then complete it." },
+    );
+  }
+}

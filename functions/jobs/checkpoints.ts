@@ -1,14 +1,29 @@
-import type { Checkpoint, CheckpointFile } from "../../sdk/schema/checkpoint.ts";
+import type { Checkpoint } from "../../sdk/schema/checkpoint.ts";
+import { hasWeights } from "../../sdk/schema/checkpoint-weights.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { JobCheckpointBegin, JobUpload, JobUploadedParts } from "../../sdk/schema/job.ts";
-import { checkpointKey, checkpointPrefix, type StoredCheckpoint } from "../checkpoints/records.ts";
+import {
+  checkpointKey,
+  checkpointPrefix,
+  getCheckpoint,
+  type StoredCheckpoint,
+} from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
+import { getConversion } from "../conversions/records.ts";
+import { beginCheckpointConversion } from "../conversions/run-conversions.ts";
 import type { DocumentKey } from "../ports/store.ts";
 import { beginRunEvals } from "../evals/run-evals.ts";
 import { getRunSpec, runStream, type StreamedEvent } from "../runs/records.ts";
 import { stepKey } from "../records/step-key.ts";
-import { abandonUploads, type BegunUploads, completeUploads, planUploads } from "./checkpoint-uploads.ts";
-import { liveJob } from "./records.ts";
+import { update } from "../records/update.ts";
+import {
+  abandonUploads,
+  type BegunUploads,
+  checkFiles,
+  completeUploads,
+  planUploads,
+} from "./checkpoint-uploads.ts";
+import { liveJob, type JobRecord } from "./records.ts";
 
 interface Announced extends JobCheckpointBegin {
   begun?: BegunUploads;
@@ -20,13 +35,9 @@ export async function beginCheckpoint(
   jobId: string,
   begin: JobCheckpointBegin,
 ): Promise<{ uploads: JobUpload[] }> {
-  const job = await trainJob(control, jobId, begin.attempt);
-  if (!begin.files.some((file) => file.path.startsWith("model/"))) {
-    throw new SpotterError("invalid_input", "A checkpoint needs at least one file below model/.", {
-      where: "files",
-    });
-  }
-  const prefix = checkpointPrefix(job.owner, begin.step, job.attempt);
+  const job = await liveJob(control, jobId, begin.attempt);
+  checkParts(job, begin);
+  const prefix = await prefixOf(control, job, begin.step);
   const base = `${control.config.publicUrl()}/jobs/${encodeURIComponent(jobId)}/uploads/${begin.step}`;
   const before = await control.store.get<Announced>(uploadKey(jobId, begin.step));
   const { uploads, begun } = await planUploads(control.blobs, prefix, base, begin.files);
@@ -44,18 +55,18 @@ export async function uploadFile(
   body: ReadableStream<Uint8Array>,
 ): Promise<void> {
   const begin = await announced(control, jobId, step);
-  const job = await trainJob(control, jobId, begin.attempt);
+  const job = await liveJob(control, jobId, begin.attempt);
   const file = begin.files.find((each) => each.path === path);
   if (file === undefined) {
     throw new SpotterError("not_found", `Checkpoint ${step} did not announce a file ${path}.`, {
       where: path,
     });
   }
-  const key = `${checkpointPrefix(job.owner, step, job.attempt)}/${path}`;
-  await control.blobs.put(key, body, { sha256: file.sha256 });
+  const prefix = await prefixOf(control, job, step);
+  await control.blobs.put(`${prefix}/${path}`, body, { sha256: file.sha256 });
 }
 
-/** Publishes a checkpoint whose files are all there. From here on it exists, and not before. */
+/** Publishes a checkpoint, or the weights of one, whose files are all there. From here on they exist, and not before. */
 export async function completeCheckpoint(
   control: Control,
   jobId: string,
@@ -63,7 +74,8 @@ export async function completeCheckpoint(
   attempt: number,
   parts: readonly JobUploadedParts[] = [],
 ): Promise<Checkpoint> {
-  const job = await trainJob(control, jobId, attempt);
+  const job = await liveJob(control, jobId, attempt);
+  if (job.kind === "convert") return completeWeights(control, job, step, parts);
   const key = checkpointKey(job.owner, step);
   const found = await control.store.get<StoredCheckpoint>(key);
   const existing = found?.value.damage === undefined ? found?.value : undefined;
@@ -77,10 +89,44 @@ export async function completeCheckpoint(
     batchId: `checkpoint-${step}-a${checkpoint.attempt}`,
   });
   // A crash before this leaves the container without an answer: it completes the checkpoint again.
-  await beginRunEvals(control, job.owner, step, await getRunSpec(control, job.owner));
-  control.routes.setLatestCheckpoint(job.owner, checkpoint.id);
+  if (hasWeights(checkpoint)) await announceWeights(control, checkpoint);
+  else await beginCheckpointConversion(control, checkpoint);
   control.bus.notify(runStream(job.owner));
   return checkpoint;
+}
+
+/** What can be done with a checkpoint once its weights are there. */
+async function announceWeights(control: Control, { runId, step }: Checkpoint): Promise<void> {
+  await beginRunEvals(control, runId, step, await getRunSpec(control, runId));
+  // Weights of an earlier step may have come after those of a later one.
+  control.routes.forgetLatestCheckpoint(runId);
+}
+
+/** A checkpoint gets its weights all at once, and keeps everything else. */
+async function completeWeights(
+  control: Control,
+  job: JobRecord,
+  step: number,
+  parts: readonly JobUploadedParts[],
+): Promise<Checkpoint> {
+  const prefix = await prefixOf(control, job, step);
+  const { runId } = await getConversion(control, job.owner);
+  const { files, begun = {} } = await announced(control, job.id, step);
+  await completeUploads(control.blobs, prefix, begun, parts);
+  await checkFiles(control.blobs, prefix, files);
+  const changed = await update<StoredCheckpoint>(
+    control.store,
+    checkpointKey(runId, step),
+    async (current) => {
+      if (current === undefined || hasWeights(current.value)) return undefined;
+      const whole = { ...current.value, files: [...current.value.files, ...files] };
+      await putManifest(control, whole);
+      return { value: whole };
+    },
+  );
+  if (changed === undefined) throw new SpotterError("checkpoint_not_found", `${runId}@${step} is gone.`);
+  await announceWeights(control, changed.value);
+  return changed.value;
 }
 
 async function newCheckpoint(
@@ -90,10 +136,10 @@ async function newCheckpoint(
   parts: readonly JobUploadedParts[],
 ): Promise<Checkpoint> {
   const begin = await announced(control, jobId, step);
-  const job = await trainJob(control, jobId, begin.attempt);
-  const prefix = checkpointPrefix(job.owner, step, job.attempt);
+  const job = await liveJob(control, jobId, begin.attempt);
+  const prefix = await prefixOf(control, job, step);
   await completeUploads(control.blobs, prefix, begin.begun ?? {}, parts);
-  await checkFiles(control, prefix, begin.files);
+  await checkFiles(control.blobs, prefix, begin.files);
   const spec = await getRunSpec(control, job.owner);
   return {
     v: 1,
@@ -116,35 +162,39 @@ async function publish(
   checkpoint: Checkpoint,
   ifVersion: number,
 ): Promise<void> {
-  const prefix = checkpointPrefix(checkpoint.runId, checkpoint.step, checkpoint.attempt);
-  const manifest = new TextEncoder().encode(`${JSON.stringify(checkpoint, undefined, 2)}\n`);
-  await control.blobs.put(`${prefix}/checkpoint.json`, manifest);
+  await putManifest(control, checkpoint);
   await control.store.put(key, checkpoint, { ifVersion });
 }
 
-/** @throws SpotterError `blob_corrupt` for the first of the announced files that is not there whole. */
-export async function checkFiles(
-  control: Control,
-  prefix: string,
-  files: readonly CheckpointFile[],
-): Promise<void> {
-  for (const file of files) {
-    const info = await control.blobs.head(`${prefix}/${file.path}`);
-    if (info?.size === file.size) continue;
-    throw new SpotterError(
-      "blob_corrupt",
-      info === undefined
-        ? `It is not complete: ${file.path} was not uploaded.`
-        : `${file.path} has ${info.size} bytes, announced were ${file.size}.`,
-      { where: file.path, hint: "Upload the file again, then complete it." },
-    );
-  }
+async function putManifest(control: Control, checkpoint: Checkpoint): Promise<void> {
+  const prefix = checkpointPrefix(checkpoint.runId, checkpoint.step, checkpoint.attempt);
+  const manifest = new TextEncoder().encode(`${JSON.stringify(checkpoint, undefined, 2)}\n`);
+  await control.blobs.put(`${prefix}/checkpoint.json`, manifest);
 }
 
-async function trainJob(control: Control, jobId: string, attempt: number) {
-  const job = await liveJob(control, jobId, attempt);
-  if (job.kind === "train") return job;
-  throw new SpotterError("forbidden", `Job ${jobId} does not train: it has no checkpoints.`);
+/** Where the files of a step go: a training has checkpoints of its own, a conversion adds to the one it is of. */
+async function prefixOf(control: Control, job: JobRecord, step: number): Promise<string> {
+  if (job.kind === "train") return checkpointPrefix(job.owner, step, job.attempt);
+  const conversion = job.kind === "convert" ? await getConversion(control, job.owner) : undefined;
+  if (conversion?.step !== step)
+    throw new SpotterError("forbidden", `Job ${job.id} does not train: it has no checkpoint ${step}.`);
+  const { attempt } = await getCheckpoint(control, `${conversion.runId}@${step}`);
+  return checkpointPrefix(conversion.runId, step, attempt);
+}
+
+/** Where another job can make the weights, the state is enough. */
+function checkParts({ kind, engine }: JobRecord, { files }: JobCheckpointBegin): void {
+  const isState = kind === "train" && engine !== undefined;
+  const isWrong =
+    kind === "convert"
+      ? files.length === 0 || files.some(({ path }) => !path.startsWith("model/"))
+      : !files.some(({ path }) => path.startsWith("model/") || (isState && path.startsWith("trainer/")));
+  if (!isWrong) return;
+  const message =
+    kind === "convert"
+      ? "A conversion adds files below model/ and no others."
+      : "A checkpoint needs at least one file below model/.";
+  throw new SpotterError("invalid_input", message, { where: "files" });
 }
 
 async function announced(control: Control, jobId: string, step: number): Promise<Announced> {

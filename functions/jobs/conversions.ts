@@ -5,8 +5,13 @@ import type { Control } from "../control.ts";
 import type { DocumentKey } from "../ports/store.ts";
 import { getConversion } from "../conversions/records.ts";
 import { putFirst, update } from "../records/update.ts";
-import { abandonUploads, type BegunUploads, completeUploads, planUploads } from "./checkpoint-uploads.ts";
-import { checkFiles } from "./checkpoints.ts";
+import {
+  abandonUploads,
+  type BegunUploads,
+  checkFiles,
+  completeUploads,
+  planUploads,
+} from "./checkpoint-uploads.ts";
 import { liveJob, type JobRecord } from "./records.ts";
 
 export const CONVERSIONS = "conversions";
@@ -145,7 +150,7 @@ export async function completeConversion(
   const { files, begun } = await announced(control, jobId, key);
   const prefix = prefixOf(key, jobId);
   await completeUploads(control.blobs, prefix, begun, parts);
-  await checkFiles(control, prefix, files);
+  await checkFiles(control.blobs, prefix, files);
   const made: Conversion = { v: 1, prefix, files, usedAtMs: control.clock.now() };
   const kept = await putFirst(control.store, conversionKey(key), made);
   await noteSource(control, job, key);

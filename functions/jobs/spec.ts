@@ -6,7 +6,7 @@ import {
   type ServeJob,
   type TrainJob,
 } from "../../sdk/schema/job.ts";
-import type { JobFile } from "../../sdk/schema/job.ts";
+import type { JobCheckpoint, JobFile } from "../../sdk/schema/job.ts";
 import { answersPerRow } from "../../sdk/schema/pass-at.ts";
 import type { DatasetRef, UserCodeRef } from "../../sdk/schema/run-spec.ts";
 import { getCheckpoint, jobCheckpoint, jobFile } from "../checkpoints/records.ts";
@@ -47,6 +47,7 @@ export function filesOf(spec: JobSpec): Map<string, JobFile> {
     files.push(...(spec.weights?.modelFiles ?? []), ...(spec.weights?.checkpoint.files ?? []));
   if (spec.kind === "serve") files.push(...(spec.checkpoint?.files ?? []));
   if (spec.kind === "train" || spec.kind === "convert") files.push(...(spec.start?.files ?? []));
+  if (spec.kind === "convert") files.push(...(spec.state?.files ?? []));
   if (spec.kind === "train" || spec.kind === "eval") {
     files.push(spec.dataset);
     if (spec.python) files.push(spec.python.code);
@@ -146,7 +147,7 @@ async function evalSpec(control: Control, job: JobRecord): Promise<EvalJob> {
 }
 
 async function convertSpec(control: Control, job: JobRecord): Promise<ConvertJob> {
-  const { runId } = await getConversion(control, job.owner);
+  const { runId, step } = await getConversion(control, job.owner);
   const spec = await getRunSpec(control, runId);
   const { startFrom, model } = spec;
   const start = startFrom && (await getCheckpoint(control, startFrom.checkpoint));
@@ -157,9 +158,16 @@ async function convertSpec(control: Control, job: JobRecord): Promise<ConvertJob
     ...native(runPlan(spec, start)),
     model,
     ...(modelFiles && { modelFiles }),
-    ...(start &&
-      startFrom?.mode === "weights" && { start: jobCheckpoint(control, job.id, start, ["model"]) }),
+    ...(step === undefined
+      ? start && startFrom?.mode === "weights" && { start: jobCheckpoint(control, job.id, start, ["model"]) }
+      : { state: await shardsOf(control, job, `${runId}@${step}`) }),
   };
+}
+
+/** Megatron's shards of a checkpoint, without what else its trainer needs to go on. */
+async function shardsOf(control: Control, job: JobRecord, id: string): Promise<JobCheckpoint> {
+  const state = jobCheckpoint(control, job.id, await getCheckpoint(control, id), ["trainer"]);
+  return { ...state, files: state.files.filter(({ path }) => path.startsWith("trainer/iter_")) };
 }
 
 /** A checkpoint with the model under it, for a container that plays with them itself. */

@@ -16,7 +16,13 @@ import { failureOf } from "./local-containers/failure-of.ts";
 import { boundLog } from "./local-containers/log-file.ts";
 import { Listeners } from "./local-containers/listeners.ts";
 import type { Platforms } from "./local-containers/platforms.ts";
-import { loadRecords, pathsOf, removeFiles, type ContainerRecord } from "./local-containers/record.ts";
+import {
+  intentOf,
+  loadRecords,
+  pathsOf,
+  removeFiles,
+  type ContainerRecord,
+} from "./local-containers/record.ts";
 
 export interface LocalContainersOptions {
   /** Folder for records, logs and work folders. One process at a time uses it (see lockState). */
@@ -67,28 +73,15 @@ export class LocalContainers implements Containers {
   }
 
   async launch(spec: ContainerSpec): Promise<ContainerHandle> {
-    const { jobId, kind, engine, environment, imageOverlay, folders } = spec;
+    const { jobId, environment } = spec;
     if (this.#closed) throw closed();
     const known = this.#containers.get(jobId);
     if (known !== undefined) {
       known.renew({ ...environment });
       return { jobId };
     }
-    const createdAtMs = this.#options.clock.now();
     const paths = pathsOf(this.#options.home, jobId);
-    const platform = this.#platforms.platformOf(spec);
-    const record: ContainerRecord = {
-      v: 1,
-      state: "intent",
-      jobId,
-      kind,
-      ...(engine && { engine }),
-      ...(platform && { platform }),
-      ...(imageOverlay && { imageOverlay: [...imageOverlay] }),
-      ...(folders && { folders: [...folders] }),
-      createdAtMs,
-      environment: { ...environment },
-    };
+    const record = intentOf(spec, this.#platforms.platformOf(spec), this.#options.clock.now());
     const container = this.#platforms.create(paths, record);
     try {
       container.save(record);

@@ -20,6 +20,8 @@ export interface ContainerSpec {
   imageOverlay?: readonly string[];
   /** Folders of this machine that it reads where they lie. A home that has no such folders ignores them. */
   folders?: readonly string[];
+  /** It works on processors beside a training, and takes no place of one. */
+  isBeside?: boolean;
   /** Absent: a processor. One machine ignores it. */
   hardware?: Hardware;
   /** Longest life: homes that cost money end it by themselves then, whether or not the control plane is there. */

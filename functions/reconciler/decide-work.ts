@@ -114,9 +114,9 @@ function ended(
   now: number,
   policy: Policy,
 ): Action[] {
-  // What its last checkpoint scores belongs to the run.
-  if (exit.outcome === "succeeded" && (work.pendingEvals ?? 0) > 0 && work.cancelAtMs === undefined)
-    return [];
+  // What its last checkpoint scores belongs to the run, and what it looks like to others.
+  if (exit.outcome === "succeeded" && (work.pending ?? 0) > 0 && work.cancelAtMs === undefined)
+    return isCharged(work) ? [{ type: "note-exited", work: key }] : [];
   if (exit.outcome === "succeeded")
     return [{ type: "finish", work: key, outcome: "succeeded", jobId: job.id }];
   if (work.cancelAtMs !== undefined) return [finishCancelled(work, key, job, now)];
@@ -132,6 +132,16 @@ function ended(
     message: "The container failed without a reason.",
   };
   return again(work, key, job, failure, now, policy);
+}
+
+function isCharged({ charges = [], attempt }: WorkView): boolean {
+  return charges.some(
+    ({ conversion, startedAtMs, endedAtMs, ...each }) =>
+      conversion === undefined &&
+      each.attempt === attempt &&
+      startedAtMs !== undefined &&
+      endedAtMs === undefined,
+  );
 }
 
 /** A spot container that was told to stop says so before it is gone; only its platform knows why. */

@@ -1,6 +1,8 @@
+import { hasWeights } from "../../sdk/schema/checkpoint-weights.ts";
 import type { Failure } from "../../sdk/schema/errors.ts";
 import type { RunEventBody } from "../../sdk/schema/event.ts";
 import { hardwareChoice } from "../../sdk/schema/hardware.ts";
+import { findStoredCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import {
   changeConversion,
@@ -30,8 +32,9 @@ export async function beginRunConversion(control: Control, { id }: WorkKey): Pro
 }
 
 export async function beginConversionAttempt(control: Control, key: WorkKey): Promise<void> {
-  const { runId, source, gpus, withoutRoom = 0 } = await getConversion(control, key.id);
-  if (await keptUnder(control, source))
+  const conversion = await getConversion(control, key.id);
+  const { runId, gpus, withoutRoom = 0 } = conversion;
+  if (await isMade(control, conversion))
     return await changeCurrent(control, key, (document) => ended(control, document, "succeed"));
   const attempt = key.attempt + 1;
   const spec = await getRunSpec(control, runId);
@@ -97,18 +100,41 @@ export async function finishConversion(
   failure: Failure | undefined,
 ): Promise<void> {
   const before = await findConversion(control, key.id);
-  if (before === undefined) return;
+  if (before === undefined || hasEnded(before.state)) return;
   await uncharge(control, before.runId, key.id);
-  await changeCurrent(control, key, (document) =>
-    ended(control, document, OUTCOME_CHANGES[outcome], failure && conversionFailure(failure, key.attempt)),
-  );
+  const unmade = outcome === "succeeded" && !(await isMade(control, before)) ? UNMADE : failure;
+  const why = unmade && conversionFailure(before, unmade);
+  const change = why === undefined ? OUTCOME_CHANGES[outcome] : "fail";
+  if (before.step !== undefined && change !== "cancel")
+    await tell(control, before.runId, key, newsOf(`${before.runId}@${before.step}`, why));
+  await changeCurrent(control, key, (document) => ended(control, document, change, why));
 }
 
-/** Whatever ended it, its run did not get what it needed to begin. */
-function conversionFailure({ code, message, ...rest }: Failure, attempt: number): Failure {
-  const often = attempt === 1 ? "" : ` after ${attempt} attempts`;
-  const words = `The weights could not be converted to Megatron's format${often} (${code}: ${message})`;
-  return { ...rest, code: "conversion_failed", message: words };
+/** Whether what it is for is there, whoever made it. */
+async function isMade(control: Control, { runId, step, source }: ConversionDocument): Promise<boolean> {
+  if (step === undefined) return keptUnder(control, source);
+  const checkpoint = await findStoredCheckpoint(control, `${runId}@${step}`);
+  return checkpoint !== undefined && hasWeights(checkpoint);
+}
+
+const UNMADE: Failure = { code: "engine_failed", message: "It ended well, and nothing of it is there." };
+
+/** Whatever ended it: this is what its run or its checkpoint has to do without. */
+function conversionFailure({ runId, step, attempt }: ConversionDocument, failure: Failure): Failure {
+  const { code, message, ...rest } = failure;
+  const what =
+    step === undefined
+      ? "The weights could not be converted to Megatron's format"
+      : `Checkpoint ${runId}@${step} could not be converted to Hugging Face's format`;
+  const often = attempt > 1 ? ` after ${attempt} attempts` : "";
+  return { ...rest, code: "conversion_failed", message: `${what}${often} (${code}: ${message})` };
+}
+
+function newsOf(id: string, failure: Failure | undefined): RunEventBody {
+  if (failure === undefined)
+    return { type: "log", level: "info", message: `Checkpoint ${id} has its Hugging Face weights.` };
+  const message = `${failure.message}. It is kept; try again: spotter checkpoint convert ${id}`;
+  return { type: "log", level: "warn", message };
 }
 
 function ended(

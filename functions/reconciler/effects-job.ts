@@ -48,7 +48,7 @@ export async function launchJob(control: Control, jobId: string): Promise<boolea
   );
   if (job === undefined || !hasToken(job, hash)) return false;
   try {
-    const { env, imageOverlay, folders } = await askedFor(control, job);
+    const { env, imageOverlay, folders, isBeside } = await askedFor(control, job);
     await control.containers.launch({
       jobId,
       kind: job.kind,
@@ -63,6 +63,7 @@ export async function launchJob(control: Control, jobId: string): Promise<boolea
       ...(job.engine && { engine: job.engine }),
       ...(job.engine && imageOverlay && { imageOverlay }),
       ...(job.engine && folders.length > 0 && { folders }),
+      ...(isBeside && { isBeside }),
       maxLifetimeMs: job.maxLifetimeMs ?? DEFAULT_LIFETIME_MS,
     });
   } catch (cause) {
@@ -78,6 +79,7 @@ export async function launchJob(control: Control, jobId: string): Promise<boolea
 interface AskedFor extends Partial<Pick<RunSpec, "env" | "imageOverlay">> {
   /** Models that are folders of this machine. */
   folders: string[];
+  isBeside?: boolean;
 }
 
 /** What the job's own run or endpoint asks for. */
@@ -87,10 +89,15 @@ async function askedFor(control: Control, job: JobRecord): Promise<AskedFor> {
     const document = await findEndpoint(control, job.owner);
     return { folders: document === undefined ? [] : foldersOf(document.endpoint.model) };
   }
-  const runId = job.kind === "convert" ? (await getConversion(control, job.owner)).runId : job.owner;
-  const { env, imageOverlay, model } = await getRunSpec(control, runId);
+  const conversion = job.kind === "convert" ? await getConversion(control, job.owner) : undefined;
+  const { env, imageOverlay, model } = await getRunSpec(control, conversion?.runId ?? job.owner);
   // Specs from before there were variables have none.
-  return { env: env ?? {}, imageOverlay, folders: foldersOf(model) };
+  return {
+    env: env ?? {},
+    imageOverlay,
+    folders: foldersOf(model),
+    isBeside: conversion?.step !== undefined,
+  };
 }
 
 function foldersOf({ name }: ModelRef): string[] {

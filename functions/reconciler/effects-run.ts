@@ -7,6 +7,7 @@ import type { Run } from "../../sdk/schema/run.ts";
 import type { TeacherSpec } from "../../sdk/schema/teacher.ts";
 import { lastSoundCheckpoint } from "../checkpoints/sound.ts";
 import type { Control } from "../control.ts";
+import { cancelRunConversions, hasPendingConversions } from "../conversions/run-conversions.ts";
 import { lifetimeMs } from "../cost/lifetime.ts";
 import { pricingOf } from "../cost/pricing.ts";
 import { chargeBegun, chargeStarted, spendOf } from "../cost/spend.ts";
@@ -204,7 +205,9 @@ export async function finishRun(
   const isCancelled = (await findRun(control, key.id))?.cancelAtMs !== undefined;
   if (outcome !== "succeeded" || isCancelled) await cancelRunEvals(control, key.id);
   // One was begun after the look that this was decided on.
-  else if (await hasPendingEvals(control, key.id)) return;
+  else if ((await hasPendingEvals(control, key.id)) || (await hasPendingConversions(control, key.id))) return;
+  // What a run has saved before it failed is worth its weights.
+  if (outcome === "cancelled" || isCancelled) await cancelRunConversions(control, key.id);
   // First, so that the name answers as soon as the run is told to have succeeded.
   const events = outcome === "succeeded" ? await nameResult(control, key.id) : [];
   await changeCurrent(control, key, (document) => {
@@ -219,6 +222,12 @@ export async function finishRun(
     const ended = withDeliveries(control, update.document, "run.ended", everyRun);
     return { ...update, document: ended, events: [...events, ...(update.events ?? [])] };
   });
+}
+
+/** What its checkpoints still need is done by others. */
+export async function noteRunExited(control: Control, key: WorkKey): Promise<void> {
+  const nowMs = control.clock.now();
+  await changeCurrent(control, key, (document) => ({ document: uncharged(document, nowMs) }));
 }
 
 /** Tells people that a run gets nowhere. */

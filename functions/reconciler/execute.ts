@@ -24,6 +24,7 @@ import { launchJob, noteStarted, withLogTail } from "./effects-job.ts";
 import {
   beginRunAttempt,
   expireRun,
+  noteRunExited,
   noteRunStalled,
   pauseRunNow,
   finishRun,
@@ -96,6 +97,9 @@ export async function execute(control: Control, stops: Stops, action: Action): P
       return false;
     case "expire":
       await expireRun(control, action.work, action.limit, action.message);
+      return false;
+    case "note-exited":
+      await noteRunExited(control, action.work);
       return false;
     case "note-stalled":
       await noteRunStalled(control, action.work, action.sinceMs, action.message);

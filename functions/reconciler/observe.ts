@@ -1,6 +1,7 @@
-import type { EvalState } from "../../sdk/schema/eval.ts";
+import type { ConversionState } from "../../sdk/schema/checkpoint.ts";
 import type { RunState } from "../../sdk/schema/run.ts";
 import type { Failure } from "../../sdk/schema/errors.ts";
+import { findStoredCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import {
   convertJobId,
@@ -9,7 +10,6 @@ import {
   modelConversionId,
   type ConversionDocument,
 } from "../conversions/records.ts";
-import type { ConversionState } from "../conversions/transitions.ts";
 import { ENDPOINTS, type EndpointDocument } from "../endpoints/records.ts";
 import { EVALS, type EvalDocument } from "../evals/records.ts";
 import { evalJobId, findJob, trainJobId } from "../jobs/records.ts";
@@ -33,7 +33,7 @@ export async function observe(control: Control): Promise<World> {
     control.fleet.look(),
   ]);
   const works = await Promise.all([
-    ...runs.map((document) => runView(control, document, evals)),
+    ...runs.map((document) => runView(control, document, { evals, conversions })),
     ...evals.map((document) => evalView(control, document, evals)),
     ...conversions.map((document) => conversionView(control, document, conversions, runs)),
   ]);
@@ -48,9 +48,11 @@ function live<T>(control: Control, partition: string): Promise<T[]> {
 async function runView(
   control: Control,
   document: RunDocument,
-  evals: readonly EvalDocument[],
+  live: { evals: readonly EvalDocument[]; conversions: readonly ConversionDocument[] },
 ): Promise<WorkView> {
   const { run } = document;
+  const evals = live.evals.filter((each) => each.run?.id === run.id);
+  const ofCheckpoints = live.conversions.filter(({ runId, step }) => runId === run.id && step !== undefined);
   return {
     kind: "train",
     id: run.id,
@@ -74,7 +76,7 @@ async function runView(
     stallMs: document.stallMs ?? STALL_MS,
     isStalled: run.stalledSinceMs !== undefined,
     ...(needsConversion(document) && { conversion: await runConversion(control, run.id) }),
-    pendingEvals: evals.filter((each) => each.run?.id === run.id).length,
+    pending: evals.length + ofCheckpoints.length,
     workingSinceMs: run.startedAtMs === undefined ? undefined : run.startedAtMs + (document.pausedMs ?? 0),
     job: run.attempt === 0 ? undefined : await jobView(control, trainJobId(run.id, run.attempt)),
   };
@@ -133,7 +135,7 @@ async function conversionView(
   all: readonly ConversionDocument[],
   runs: readonly RunDocument[],
 ): Promise<WorkView> {
-  const { id, runId, source, state, attempt } = document;
+  const { id, runId, step, source, state, attempt } = document;
   const owner = runs.find(({ run }) => run.id === runId);
   return {
     kind: "convert",
@@ -145,8 +147,12 @@ async function conversionView(
     preemptions: document.preemptions,
     retryAtMs: document.retryAtMs,
     expired: false,
-    isUnwanted: owner === undefined || !needsConversion(owner),
-    // What comes of it is for both. Of two that have not begun, the one of the earlier run does it.
+    isUnwanted:
+      step === undefined
+        ? owner === undefined || !needsConversion(owner)
+        : document.cancelAtMs !== undefined || (await isGone(control, `${runId}@${step}`)),
+    // What comes of it is for both, or they would pile up. Of two that have not begun, the one of the earlier run or
+    // step does it.
     waitsForEarlier: all.some(
       (each) =>
         each.source === source && each.id !== id && (stageOf(each.state) === "active" || each.id < id),
@@ -159,7 +165,12 @@ async function conversionView(
   };
 }
 
-function stageOf(state: RunState | EvalState | ConversionState): WorkView["stage"] {
+async function isGone(control: Control, checkpoint: string): Promise<boolean> {
+  const found = await findStoredCheckpoint(control, checkpoint);
+  return found === undefined || found.damage !== undefined;
+}
+
+function stageOf(state: RunState | ConversionState): WorkView["stage"] {
   return state === "queued" || state === "paused" ? state : "active";
 }
 

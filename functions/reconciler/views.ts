@@ -70,8 +70,8 @@ export interface WorkView {
   conversion?: { state: "missing" | "pending" } | { state: "failed"; failure: Failure };
   /** Of a conversion: its run does not wait for it any more. */
   isUnwanted?: boolean;
-  /** Evals of its checkpoints that have not ended: a run ends after them. */
-  pendingEvals?: number;
+  /** Evals and conversions of its checkpoints that have not ended: a run ends after them. */
+  pending?: number;
   /** The job of the current attempt; absent before the first. */
   job?: JobView;
 }
@@ -128,6 +128,8 @@ export type Action =
   | { type: "note-waiting"; work: WorkKey; waitingFor: string }
   | { type: "expire"; work: WorkKey; limit: Limit; message: string }
   | { type: "note-stalled"; work: WorkKey; sinceMs: number; message: string }
+  /** Its container is gone, and the work goes on elsewhere. */
+  | { type: "note-exited"; work: WorkKey }
   | { type: "pause"; work: WorkKey; jobId: string }
   | { type: "requeue"; work: WorkKey; jobId: string; failure: Failure; retryAtMs: number; counts: Counts }
   | {

@@ -1,3 +1,4 @@
+import { refuseWithoutWeights } from "../../sdk/schema/refuse-without-weights.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
 import type { UserCodeRef } from "../../sdk/schema/setups.ts";
@@ -40,6 +41,8 @@ async function checkStart(control: Control, spec: RunSpec, id: string): Promise<
       { where: "startFrom.checkpoint", hint: `Train it on with the model ${checkpoint.model.name}.` },
     );
   }
+  if (spec.startFrom?.mode === "weights" || spec.engine === "onnx")
+    refuseWithoutWeights(checkpoint, "startFrom.checkpoint");
   // Told now, what its container would find out when it is up.
   runPlan(spec, checkpoint);
 }

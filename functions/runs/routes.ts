@@ -8,6 +8,7 @@ import { runDetail as runDetailSchema } from "../../sdk/schema/run-detail.ts";
 import { runSpec } from "../../sdk/schema/run-spec.ts";
 import { listCheckpoints } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
+import { neededConversion } from "../conversions/source.ts";
 import { estimateRun } from "../cost/estimate-run.ts";
 import { checkRunEngine } from "../engines/engines.ts";
 import { logRoute } from "../http/logs.ts";
@@ -45,7 +46,9 @@ export function runRoutes(control: Control): Route[] {
       response: estimate,
       async handle({ body }) {
         // What a launch would refuse of what is named costs nothing to find out.
-        await checkNamed(control, checkRunEngine(control, body));
+        const placed = checkRunEngine(control, body);
+        await checkNamed(control, placed);
+        await neededConversion(control, "none", placed);
         const teacher = await acceptTeacher(control, body);
         return estimateRun(control, { ...body, ...(teacher && { teacher }) });
       },

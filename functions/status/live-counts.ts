@@ -2,6 +2,7 @@ import { RUN_STATES } from "../../sdk/schema/run.ts";
 import type { Spend } from "../../sdk/schema/cost.ts";
 import type { Status } from "../../sdk/schema/status.ts";
 import type { Control } from "../control.ts";
+import { convertJobId, LIVE_CONVERSIONS, type ConversionDocument } from "../conversions/records.ts";
 import { chargeOf } from "../cost/endpoint-spend.ts";
 import { spendOf } from "../cost/spend.ts";
 import { ENDPOINTS, type EndpointDocument } from "../endpoints/records.ts";
@@ -23,8 +24,11 @@ export async function runCounts(control: Control): Promise<Pick<Status, "runs" |
 
 /** What all that is alive now costs, runs with their earlier attempts. */
 export async function liveSpend(control: Control): Promise<Spend> {
-  const { runs, evals, endpoints } = await liveRecords(control);
+  const { runs, evals, conversions, endpoints } = await liveRecords(control);
+  // Those of a run that goes on are among its charges.
+  const late = conversions.filter(({ runId }) => runs.every(({ run }) => run.id !== runId));
   const jobs = await Promise.all([
+    ...late.map(({ id, attempt }) => findJob(control, convertJobId(id, attempt))),
     ...evals.map(({ record }) => findJob(control, evalJobId(record.id, record.attempt))),
     ...endpoints.flatMap(({ endpoint }) => endpoint.replicas.map(({ jobId }) => findJob(control, jobId))),
   ]);
@@ -35,24 +39,25 @@ export async function liveSpend(control: Control): Promise<Spend> {
   return spendOf(charges, control.clock.now());
 }
 
-/** How many runs and evals have work to do, and how many endpoints are or are becoming alive. */
+/** How many runs, evals and conversions have work to do, and how many endpoints are or are becoming alive. */
 export async function liveCounts(control: Control): Promise<{ works: number; endpoints: number }> {
-  const { runs, evals, endpoints } = await liveRecords(control);
+  const { runs, evals, conversions, endpoints } = await liveRecords(control);
   // A paused run waits for people: nothing needs to be kept up for it.
   const active = runs.filter(({ run }) => run.state !== "paused");
   // Nobody launched these: while they sleep, nobody waits for them.
   const kept = endpoints.filter(({ endpoint }) => !endpoint.implicit || endpoint.desired > 0);
-  return { works: active.length + evals.length, endpoints: kept.length };
+  return { works: active.length + evals.length + conversions.length, endpoints: kept.length };
 }
 
 /** Everything that has not settled. */
 async function liveRecords(control: Control) {
   const live = <T>(partition: string) =>
     collect<T>((after) => control.store.queryIndex<T>("live", partition, { after, limit: 1000 }));
-  const [runs, evals, endpoints] = await Promise.all([
+  const [runs, evals, conversions, endpoints] = await Promise.all([
     live<RunDocument>(RUNS),
     live<EvalDocument>(EVALS),
+    live<ConversionDocument>(LIVE_CONVERSIONS),
     live<EndpointDocument>(ENDPOINTS),
   ]);
-  return { runs, evals, endpoints };
+  return { runs, evals, conversions, endpoints };
 }

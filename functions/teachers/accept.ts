@@ -1,3 +1,4 @@
+import { refuseWithoutWeights } from "../../sdk/schema/refuse-without-weights.ts";
 import type { Endpoint } from "../../sdk/schema/endpoint.ts";
 import { SpotterError } from "../../sdk/schema/errors.ts";
 import type { RunSpec } from "../../sdk/schema/run-spec.ts";
@@ -35,7 +36,8 @@ async function pin(control: Control, teacher: TeacherSpec): Promise<TeacherSpec>
   // Refused here, and not by a replica that never comes.
   for (const choice of hardware ? hardwareChoices(hardware) : []) pricingOf(control).priceOf(choice);
   if (url?.secret !== undefined) await control.secrets.resolve([url.secret]);
-  if (checkpoint !== undefined) await getCheckpoint(control, checkpoint);
+  if (checkpoint !== undefined)
+    refuseWithoutWeights(await getCheckpoint(control, checkpoint), "teacher.checkpoint");
   if (model !== undefined)
     return { ...teacher, model: await pinnedModel(control, model, "teacher.model.name") };
   return endpoint === undefined ? teacher : pinEndpoint(control, teacher, endpoint);

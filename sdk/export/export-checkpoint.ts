@@ -4,6 +4,7 @@ import type { Client } from "../client.ts";
 import { downloadFile } from "../download.ts";
 import { isAlive } from "../local/is-alive.ts";
 import { makeFolder } from "../schema/files/make-folder.ts";
+import { refuseWithoutWeights } from "../schema/refuse-without-weights.ts";
 import type { Checkpoint, CheckpointFile } from "../schema/checkpoint.ts";
 import { SpotterError } from "../schema/errors.ts";
 import type { Exported, ExportFormat, ExportType } from "../schema/export.ts";
@@ -41,6 +42,7 @@ export async function exportCheckpoint(
   checkpoint: Checkpoint,
   { format, output, type, signal }: ExportCheckpointParams,
 ): Promise<Exported> {
+  refuseWithoutWeights(checkpoint, "checkpoint");
   const place = placeOf(checkpoint, format, resolve(output), type);
   await refuseOwn(place, "output");
   await mustBeFree(place);

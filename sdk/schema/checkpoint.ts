@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { nonNegativeInt, sha256, timestampMs } from "./common.ts";
+import { failure } from "./errors.ts";
 import { checkpointId, modelRef } from "./model.ts";
 
 export const checkpointFile = z.strictObject({
@@ -12,6 +13,10 @@ export type CheckpointFile = z.infer<typeof checkpointFile>;
 
 /** Full weights, or a LoRA adapter on top of `model`. */
 export const checkpointKind = z.enum(["full", "lora"]);
+
+/** How weights that are made of a checkpoint's state stand. */
+export const conversionState = z.enum(["queued", "starting", "running", "succeeded", "failed", "cancelled"]);
+export type ConversionState = z.infer<typeof conversionState>;
 
 /** Written last, when every file is stored and hashes right: what has no manifest does not exist. */
 export const checkpoint = z.object({
@@ -28,6 +33,8 @@ export const checkpoint = z.object({
   /** Where the files lie: a folder on one machine, an s3:// prefix on AWS. */
   path: z.string(),
   metrics: z.optional(z.record(z.string(), z.number())),
+  /** Of one without files below `model/`: how far they are, or why there are none. */
+  conversion: z.optional(z.object({ state: conversionState, failure: z.optional(failure) })),
   /** Kept whatever the retention of its run says. */
   pinned: z.optional(z.boolean()),
 });

@@ -13,6 +13,7 @@ export const ERROR_CODES = {
   model_corrupt: "user", // config, weights or tokenizer are damaged
   checkpoint_not_found: "user",
   checkpoint_mismatch: "user", // the checkpoint belongs to another base model, adapter or rank
+  weights_missing: "user", // the checkpoint has its trainer's state, and no Hugging Face weights yet
   tokenizer_mismatch: "user", // teacher and student read texts as other tokens
   teacher_failed: "user", // a teacher refuses, or gives no log-probabilities
   dataset_empty: "user",

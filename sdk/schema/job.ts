@@ -117,8 +117,10 @@ export const jobSpec = z.discriminatedUnion("kind", [
     kind: z.literal("convert"),
     model: modelRef,
     modelFiles,
-    /** The checkpoint whose weights are converted. Absent: the model's own. */
+    /** To Megatron's format: the checkpoint whose weights are converted. Absent: the model's own. */
     start: z.optional(jobCheckpoint),
+    /** To Hugging Face's format: the checkpoint whose state gets its weights. */
+    state: z.optional(jobCheckpoint),
   }),
 ]);
 export type JobSpec = z.infer<typeof jobSpec>;

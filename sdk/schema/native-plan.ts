@@ -19,8 +19,8 @@ export const nativePlan = z.object({
   before: z._default(z.array(command), []),
   /**
    * Programs that write weights in another format. `toMegatron`: of what the run starts from, by a job of its own before
-   * the first attempt; what it writes is kept for later runs. `toHf`: of a checkpoint that has no
-   * Hugging Face weights.
+   * the first attempt; what it writes is kept for later runs. `toHf`: of a checkpoint
+   * that has no Hugging Face weights, by a job of its own beside the training.
    */
   conversions: z._default(z.object({ toMegatron: z.optional(command), toHf: z.optional(command) }), {}),
   argv: command,

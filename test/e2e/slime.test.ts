@@ -2,11 +2,12 @@ import { spawnSync } from "node:child_process";
 import { copyFile, cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Dataset, models, recipes, TrainConfig } from "../../sdk/index.ts";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { Checkpoint, Dataset, Endpoint, models, recipes, TrainConfig } from "../../sdk/index.ts";
 import { SLIME_OPTIONS } from "../../sdk/schema/engines/slime-plan.ts";
 import { ownHome } from "./home.ts";
 
+const LONG = { timeout: 20_000, interval: 200 };
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 if (!hasPython) process.stderr.write("skipped: there is no python3 on this machine\n");
 
@@ -116,14 +117,19 @@ describe.skipIf(!hasPython)("the tutorial's own recipe, on a stand-in for slime"
       return log;
     };
     const first = await logOf();
-    const [waits, made, begins] = ["phase convert-model", "the model is converted", "attempt 1"].map((line) =>
-      first.indexOf(line),
-    );
+    const [waits, made, begins] = [
+      "phase convert-model",
+      "conversion of the model to Megatron's format: done",
+      "attempt 1",
+    ].map((line) => first.indexOf(line));
     expect(waits).toBeGreaterThan(-1);
     expect(made).toBeGreaterThan(waits ?? 0);
     expect(begins).toBeGreaterThan(made ?? 0);
     expect(first.filter((line) => line.startsWith("converting, attempt"))).toHaveLength(1);
-    expect(first).toContain("conversion of checkpoint 1 to Hugging Face's format: done");
+    expect(first).toContainEqual(expect.stringMatching(/^Checkpoint .*@1 has its Hugging Face weights\.$/));
+    expect(first.indexOf("checkpoint 1 is stored, without Hugging Face weights")).toBeGreaterThan(
+      begins ?? 0,
+    );
     const second = await logOf();
     expect(second).toContainEqual(expect.stringContaining("the model was converted before"));
     expect(second).not.toContainEqual(expect.stringContaining("converting, attempt"));
@@ -151,6 +157,46 @@ describe.skipIf(!hasPython)("the tutorial's own recipe, on a stand-in for slime"
     expect(run.record.attempt).toBe(0);
     await writeFile(tool, works);
   }, 30_000);
+
+  it("keeps a checkpoint whose weights could not be converted, and has them made when it is asked to", async () => {
+    const tool = join(dir, "tools", "convert_torch_dist_to_hf.py");
+    const works = await readFile(tool, "utf8");
+    await writeFile(tool, "import sys\nsys.exit('KeyError: no such layer')\n");
+    const run = await new TrainConfig({
+      model: "Qwen/Qwen3.5-4B",
+      dataset: Dataset.fromArray([{ q: "a" }], { inputColumn: "q" }),
+      rewards: join(dir, "rewards.ts"),
+      recipe: recipes.slime({ numRollout: 2, saveInterval: 1, convertToHf: true }),
+    }).launch();
+    const saved = (await run.result()).checkpoints();
+    expect(saved.map(({ step }) => step)).toEqual([1, 2]);
+    const [first, last] = saved;
+    expect(last?.record.conversion).toMatchObject({
+      state: "failed",
+      failure: {
+        message: expect.stringContaining("no such layer") as string,
+        logTail: expect.arrayContaining([expect.stringContaining("no such layer")]) as string[],
+      },
+    });
+    const endpoint = Endpoint.launch("Qwen/Qwen3.5-4B", { checkpoint: last?.id ?? "" });
+    await expect(endpoint).rejects.toMatchObject({ code: "weights_missing" });
+    await writeFile(tool, works);
+    await last?.convert();
+    await vi.waitFor(async () => {
+      const { record } = await Checkpoint.get(last?.id ?? "");
+      expect(record.files.map(({ path }) => path)).toContain("model/model-00000-of-00001.safetensors");
+      expect(record.conversion).toBeUndefined();
+    }, LONG);
+    // It goes on from its state, whether it has weights or not.
+    const more = await new TrainConfig({
+      model: "Qwen/Qwen3.5-4B",
+      dataset: Dataset.fromArray([{ q: "a" }], { inputColumn: "q" }),
+      rewards: join(dir, "rewards.ts"),
+      startFrom: { checkpoint: first?.id ?? "", mode: "continue" },
+      recipe: recipes.slime({ numRollout: 1 }),
+    }).launch();
+    expect((await more.result()).checkpoints()).toHaveLength(1);
+  }, 40_000);
 
   it("does what a recipe of no engine says", async () => {
     const dataset = Dataset.fromArray([{ q: "a", a: "b" }], { inputColumn: "q", outputColumn: "a" });

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Callable, Dict, List
 
 from .client import JobClient
-from .conversion import Conversion
+from .conversion import convert
 from .engines import slime_checkpoint as slime
 from .errors import JobError, Lost, Stale
 from .files import hash_of
@@ -41,34 +41,26 @@ class ModelConversion:
         places: Dict[str, str],
         env: Dict[str, str],
         is_stopped: Callable[[], bool],
-        pause_s: float,
     ) -> None:
         self._client = client
         self._log = log
+        self._argv = argv
+        self._places = places
+        self._env = env
+        self._is_stopped = is_stopped
         self._target = Path(places["convertedDir"])
         self._key = conversion_key(client.job, Path(places["weightsDir"]), argv)
 
-        def words(folder: Path) -> List[str]:
-            return [fill(word, {**places, "convertedDir": str(folder)}) for word in argv]
-
-        what = "conversion to Megatron's format"
-        self._conversion = Conversion(what, words, self._target, slime.is_converted, env, log, is_stopped, pause_s)
-
     def keep(self) -> None:
-        """What a job of its own does: once, and where it fails the control plane tries again."""
+        """What a job of its own does."""
         if self._client.find_conversion(self._key) is not None:
             self._log.info(f"the model was converted before: {self._key[:12]}")
             return
-        cause = self._conversion.attempt()
-        if cause is not None:
-            raise cause
+        self._make()
         self._client.keep_conversion(self._key, slime.files_below(self._target))
-        self._log.info("the model is converted")
 
     def get(self) -> None:
         """What a training does: it fetches what is kept, and makes what is not kept any more."""
-        if slime.is_converted(self._target):
-            return
         kept = self._client.find_conversion(self._key)
         for file in kept or []:
             self._client.download(file, self._target / file["path"])
@@ -77,7 +69,7 @@ class ModelConversion:
             return
         reason = "is not kept any more" if kept is None else "is not whole as it was kept"
         self._log.warn(f"the converted model {reason}: it is converted here")
-        self._conversion.run()
+        self._make()
         try:
             self._client.keep_conversion(self._key, slime.files_below(self._target))
         except (Lost, Stale):
@@ -85,3 +77,10 @@ class ModelConversion:
         except JobError as error:
             # It is here; only the next run has to convert again.
             self._log.warn(f"the converted weights could not be kept: {error.message}")
+
+    def _make(self) -> None:
+        def words(folder: Path) -> List[str]:
+            return [fill(word, {**self._places, "convertedDir": str(folder)}) for word in self._argv]
+
+        what = "the model to Megatron's format"
+        convert(what, words, self._target, slime.is_converted, self._env, self._log, self._is_stopped)

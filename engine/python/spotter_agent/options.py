@@ -15,8 +15,6 @@ class Options(NamedTuple):
     poll_s: float = 2.0
     # Time an engine has to save after it was asked to stop; spot instances give two minutes in all.
     grace_s: float = 75.0
-    # Before a conversion of weights is tried again; twice as long before the third attempt.
-    conversion_pause_s: float = 5.0
     # Time a replica has until it answers.
     ready_within_s: float = 1_800.0
     # Where a replica listens. The port is any free one.

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Callable, Dict, List, Optional
 
 from .client import JobClient
-from .conversion import Conversion
 from .engines import slime_checkpoint as slime
 from .errors import JobError
 from .log import Log
@@ -15,10 +14,10 @@ class Saver:
     """Looks every ``every_s`` for checkpoints that are whole, and stores them, oldest first.
 
     Steps of slime up to ``inherited_steps`` are of earlier runs; of this run's own, the first ``finished_steps`` are
-    stored. ``metrics_of`` gives the numbers of a step. ``to_hf`` makes the Hugging Face weights of a checkpoint that has none:
-    with ``converts`` of every one, without it only of one that the engine ended before. What is beyond ``last_step`` is
-    none of the run's. ``has_state``: slime writes down where its dataset stands. ``gather`` brings here what other
-    hosts have written, and tells the last iteration that all of them have.
+    stored. ``metrics_of`` gives the numbers of a step. ``has_weights``: slime writes Hugging Face weights too, and is
+    waited for while it does. A checkpoint that has none in the end is stored without: another job makes them of its
+    state. What is beyond ``last_step`` is none of the run's. ``has_state``: slime writes down where its dataset stands.
+    ``gather`` brings here what other hosts have written, and tells the last iteration that all of them have.
     """
 
     def __init__(
@@ -30,8 +29,7 @@ class Saver:
         finished_steps: int,
         last_step: int,
         metrics_of: Callable[[int], Dict[str, float]],
-        to_hf: Optional[Callable[[int], Conversion]],
-        converts: bool,
+        has_weights: bool,
         has_state: bool,
         gather: Optional[Callable[[Path], int]],
         every_s: float,
@@ -44,8 +42,7 @@ class Saver:
         # The last step that is stored; 0 before the first.
         self.newest = finished_steps
         self._metrics_of = metrics_of
-        self._to_hf = to_hf
-        self._converts = converts
+        self._has_weights = has_weights
         self._has_state = has_state
         self._gather = gather
         self._every_s = every_s
@@ -99,7 +96,7 @@ class Saver:
         """Finished, and unchanged since the last look."""
         if not slime.is_finished(self._save, step, self._has_state):
             return False
-        if not self._converts and not slime.has_weights(slime.weights_folder(self._save, step)):
+        if self._has_weights and not slime.has_weights(slime.weights_folder(self._save, step)):
             return False
         try:
             now = slime.fingerprint(slime.checkpoint_files(self._save, step))
@@ -110,19 +107,14 @@ class Saver:
         return now == before
 
     def _store(self, step: int, own: int, is_over: bool) -> None:
-        weights = slime.weights_folder(self._save, step)
-        if not slime.has_weights(weights):
-            if self._to_hf is None:
-                self._log.warn(f"checkpoint {own} has no whole Hugging Face weights and is left out")
-                return
-            self._to_hf(step).run()
         if not slime.is_finished(self._save, step, self._has_state):
             self._log.warn(f"checkpoint {own} was not finished: a run that goes on from it begins its dataset anew")
         files = slime.checkpoint_files(self._save, step)
         self._client.upload_checkpoint(own, "full", files, self._metrics_of(own))
         self.newest = own
         self._seen.clear()
-        self._log.info(f"checkpoint {own} is stored")
+        without = "" if any(name.startswith("model/") for name in files) else ", without Hugging Face weights"
+        self._log.info(f"checkpoint {own} is stored{without}")
         # What other hosts still have would only be brought here again.
         if is_over or self._gather is not None:
             return

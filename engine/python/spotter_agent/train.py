@@ -9,7 +9,6 @@ from . import slime_data
 from .classify import cause_of_end
 from .client import JobClient
 from .cluster import Cluster
-from .conversion import Conversion
 from .convert_model import ModelConversion
 from .engine_process import EngineProcess
 from .engines import slime, slime_checkpoint
@@ -131,28 +130,12 @@ class TrainWork:
         if argv is None or (self._start.made_steps > 0 and not slime.has_reference(self._native["argv"])):
             return
         self._phase_changed("convert-model")
-        pause_s = self._options.conversion_pause_s
-        ModelConversion(self._client, self._log, argv, places, env, self._is_over, pause_s).get()
-
-    def _to_hf(self, step: int, env: Dict[str, str]) -> Conversion:
-        argv = self._native["conversions"]["toHf"]
-        iteration = slime_checkpoint.iteration_folder(self._save, step)
-
-        def words(folder: Path) -> List[str]:
-            places = {**self._places, "iterationDir": str(iteration), "hfDir": str(folder)}
-            return [fill(word, places) for word in argv]
-
-        target = slime_checkpoint.weights_folder(self._save, step)
-        what = f"conversion of checkpoint {step - self._inherited_steps} to Hugging Face's format"
-        is_whole, is_stopped = slime_checkpoint.has_weights, self._client.ended.is_set
-        pause_s = self._options.conversion_pause_s
-        return Conversion(what, words, target, is_whole, env, self._log, is_stopped, pause_s)
+        ModelConversion(self._client, self._log, argv, places, env, self._is_over).get()
 
     def _train(self, argv: List[str], env: Dict[str, str]) -> str:
         inherited_steps = self._inherited_steps
         metrics = Metrics(self._client, self._log, self._work_dir, inherited_steps, self._steps, argv, env)
         self._metrics = metrics
-        can_convert = "toHf" in self._native.get("conversions", {})
         saver = Saver(
             self._client,
             self._log,
@@ -161,8 +144,7 @@ class TrainWork:
             max(0, self._start.made_steps - inherited_steps),
             self._steps,
             metrics.of,
-            (lambda step: self._to_hf(step, env)) if can_convert else None,
-            converts=slime.SAVES_WEIGHTS not in argv,
+            has_weights=slime.SAVES_WEIGHTS in argv,
             has_state=slime.keeps_dataset_state(argv),
             gather=None if self._cluster is None else self._cluster.gather,
             every_s=self._options.poll_s,

@@ -46,7 +46,8 @@ export abstract class Container {
 
   /** It takes the machine's processors and GPUs for itself. */
   get isBudgeted(): boolean {
-    return this.record.kind === "train" || this.record.kind === "convert";
+    const { kind, isBeside } = this.record;
+    return kind === "train" || (kind === "convert" && isBeside !== true);
   }
 
   /** Starts what a stored intent asks for. */
@@ -127,12 +128,16 @@ export abstract class Container {
   }
 }
 
-export function baseOf({
-  v,
-  jobId,
-  kind,
-  engine,
-  platform,
-}: ContainerRecord): Pick<ContainerRecord, "v" | "jobId" | "kind" | "engine" | "platform"> {
-  return { v, jobId, kind, ...(engine && { engine }), ...(platform && { platform }) };
+export function baseOf(
+  record: ContainerRecord,
+): Pick<ContainerRecord, "v" | "jobId" | "kind" | "engine" | "platform" | "isBeside"> {
+  const { v, jobId, kind, engine, platform, isBeside } = record;
+  return {
+    v,
+    jobId,
+    kind,
+    ...(engine && { engine }),
+    ...(platform && { platform }),
+    ...(isBeside && { isBeside }),
+  };
 }

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { failure, SpotterError } from "../../../sdk/schema/errors.ts";
+import type { ContainerSpec } from "../../ports/containers.ts";
 import { atomicWrite } from "../atomic-write.ts";
 import { parseJson } from "../parse-json.ts";
 
@@ -13,6 +14,7 @@ const base = {
   engine: z.optional(z.enum(["slime", "vllm"])),
   /** What runs it. Absent: it is a process. */
   platform: z.optional(z.literal("docker")),
+  isBeside: z.optional(z.boolean()),
 };
 
 /** What is on the disk about a container; a new daemon goes on from here. */
@@ -101,4 +103,26 @@ function loadRecord(path: string): ContainerRecord {
     where: path,
     hint: "End that container's process if it still runs, then move the file away.",
   });
+}
+
+/** What is written down before a container is started. */
+export function intentOf(
+  spec: ContainerSpec,
+  platform: ContainerRecord["platform"],
+  createdAtMs: number,
+): ContainerRecord {
+  const { jobId, kind, engine, isBeside, environment, imageOverlay, folders } = spec;
+  return {
+    v: 1,
+    state: "intent",
+    jobId,
+    kind,
+    ...(engine && { engine }),
+    ...(platform && { platform }),
+    ...(isBeside && { isBeside }),
+    ...(imageOverlay && { imageOverlay: [...imageOverlay] }),
+    ...(folders && { folders: [...folders] }),
+    createdAtMs,
+    environment: { ...environment },
+  };
 }

@@ -1,3 +1,4 @@
+import { weightsText } from "../../../sdk/schema/checkpoint-weights.ts";
 import type { Checkpoint } from "../../../sdk/schema/checkpoint.ts";
 import type { Endpoint } from "../../../sdk/schema/endpoint.ts";
 import type { Run } from "../../../sdk/schema/run.ts";
@@ -45,7 +46,9 @@ export function startRun(root: HTMLElement, id: string): void {
       const [before, newestBefore] = [model.checkpoints, model.rolloutSteps.at(-1)];
       applyEvents(model, events);
       run = news.run;
-      if (model.checkpoints !== before) void loadCheckpoints();
+      // That weights are there, or will not be, is told by a line of the log.
+      const mayHaveWeights = events.length > 0 && checkpoints.some((each) => weightsText(each) !== undefined);
+      if (model.checkpoints !== before || mayHaveWeights) void loadCheckpoints();
       const newest = model.rolloutSteps.at(-1);
       if (isFollowing && newest !== undefined && newest !== newestBefore) void loadRollouts(newest);
       changed();

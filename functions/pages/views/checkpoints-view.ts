@@ -1,4 +1,5 @@
 import type { Checkpoint } from "../../../sdk/schema/checkpoint.ts";
+import { weightsText } from "../../../sdk/schema/checkpoint-weights.ts";
 import { bytesText, numberText } from "./format.ts";
 import { h, type View } from "./h.ts";
 import { headline } from "./home-view.ts";
@@ -33,6 +34,7 @@ function checkpointView({ nowMs, launching, onChat }: CheckpointsProps, checkpoi
   const size = checkpoint.files.reduce((sum, file) => sum + file.size, 0);
   const result = headline(checkpoint.metrics ?? {});
   const isBusy = launching === checkpoint.id;
+  const weights = weightsText(checkpoint);
   return h(
     "li",
     { key: checkpoint.id },
@@ -47,23 +49,27 @@ function checkpointView({ nowMs, launching, onChat }: CheckpointsProps, checkpoi
         `${checkpoint.kind === "lora" ? "LoRA, " : ""}${bytesText(size)}, `,
         agoView(checkpoint.createdAtMs, nowMs),
       ),
+      weights === undefined ? "" : h("span", { class: "mute" }, ` Weights: ${weights}`),
     ),
-    h(
-      "button",
-      {
-        type: "button",
-        disabled: launching !== undefined,
-        onClick: () => onChat?.(checkpoint),
-        "aria-label": `${isBusy ? "Launching …" : "Chat with it"}, step ${checkpoint.step}`,
-      },
-      isBusy ? "Launching …" : "Chat with it",
-    ),
+    weights === undefined
+      ? h(
+          "button",
+          {
+            type: "button",
+            disabled: launching !== undefined,
+            onClick: () => onChat?.(checkpoint),
+            "aria-label": `${isBusy ? "Launching …" : "Chat with it"}, step ${checkpoint.step}`,
+          },
+          isBusy ? "Launching …" : "Chat with it",
+        )
+      : "",
     h(
       "details",
       null,
       h("summary", null, "Files"),
       h("p", null, h("code", null, checkpoint.path)),
       h("pre", null, `npx spotter checkpoint download ${checkpoint.id}`),
+      weights === undefined ? "" : h("pre", null, `npx spotter checkpoint convert ${checkpoint.id}`),
     ),
   );
 }

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { Checkpoint } from "../../checkpoint.ts";
 import { Client } from "../../client.ts";
+import { weightsText } from "../../schema/checkpoint-weights.ts";
 import { SpotterError } from "../../schema/errors.ts";
 import { exportFormat, exportType } from "../../schema/export.ts";
 import { type CliContext, print, printJson, printList } from "../context.ts";
@@ -18,6 +19,7 @@ export function checkpointCommand(context: CliContext): Command {
       list(context),
       download(context),
       exportTo(context),
+      convert(context),
       pin(context, true),
       pin(context, false),
       verify(context),
@@ -46,12 +48,13 @@ function list(context: CliContext): Command {
       record.id,
       record.kind,
       Number((record.files.reduce((sum, { size }) => sum + size, 0) / 2 ** 20).toFixed(1)),
+      oneLine(weightsText(record) ?? "yes"),
       record.metrics?.["reward/mean"]?.toFixed(2) ?? "",
       record.pinned ? "yes" : "",
       ageText(record.createdAtMs, Date.now()),
       record.path,
     ]);
-    const header = ["ID", "KIND", "MIB", "REWARD", "PINNED", "SAVED", "PATH"];
+    const header = ["ID", "KIND", "MIB", "WEIGHTS", "REWARD", "PINNED", "SAVED", "PATH"];
     printList(
       context,
       header,
@@ -121,6 +124,26 @@ function oneOf<T extends string>(choice: { options: readonly T[] }, word: string
   throw new SpotterError("invalid_input", `There is no ${where} ${JSON.stringify(word)}.`, {
     where,
     hint: `Choose from ${choice.options.join(", ")}.`,
+  });
+}
+
+function convert(context: CliContext): Command {
+  return verb(
+    "convert <id>",
+    "Make the Hugging Face weights that a checkpoint of slime lacks, again where that has failed",
+    "spotter checkpoint convert run-EXAMPLE@60",
+    { id: CHECKPOINT_ID },
+  ).action(async (id: string, options: { json?: boolean }) => {
+    const { signal } = context;
+    const { record } = await (await Checkpoint.get(id, { signal })).convert({ signal });
+    if (options.json) return printJson(context, record);
+    const text = weightsText(record);
+    print(
+      context,
+      text === undefined
+        ? `${id} has its weights.`
+        : `${id}: ${text}. See \`spotter checkpoint list ${record.runId}\`.`,
+    );
   });
 }
 

@@ -55,19 +55,22 @@ describe.skipIf(!hasPython)("GPU engines on AWS, by their stand-ins", () => {
     expect(last?.record.files.map(({ path }) => path)).toContain("trainer/iter_0000029/__0_0.distcp");
   });
 
-  it("convert weights by a job of Batch of their own before the training, once", async () => {
+  it("convert weights by jobs of Batch of their own, before the training and beside it", async () => {
     const before = stack.aws.containers.all.length;
     const launch = () =>
       new TrainConfig({
         model: "Qwen/Qwen3.5-4B",
         dataset,
         rewards: stack.rewards,
-        recipe: recipes.slime({ ...recipe, numRollout: 1, convertToMegatron: true }),
+        recipe: recipes.slime({ ...recipe, numRollout: 1, convertToMegatron: true, convertToHf: true }),
       }).launch();
     for (const run of [await launch(), await launch()])
-      expect((await run.result()).checkpoints().map(({ step }) => step)).toEqual([1]);
+      expect(
+        (await run.result()).checkpoints().map(({ record }) => record.files.map(({ path }) => path)),
+      ).toEqual([expect.arrayContaining(["trainer/iter_0000000/.metadata", "model/config.json"])]);
     const jobs = stack.aws.containers.all.slice(before).map(({ run }) => run.environment["SPOTTER_JOB_ID"]);
-    expect(jobs.map((id) => id?.split("-")[0])).toEqual(["convert", "train", "train"]);
+    const kinds = jobs.map((id) => (id?.includes("-c-model-") === true ? "model" : id?.split("-")[0]));
+    expect(kinds.sort()).toEqual(["convert", "convert", "model", "train", "train"]);
   });
 
   it("are refused at launch where the stack has nothing of the kind, and how it gets it is said", async () => {

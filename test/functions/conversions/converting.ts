@@ -1,3 +1,4 @@
+import type { Checkpoint } from "../../../sdk/schema/checkpoint.ts";
 import type { RunDetail } from "../../../sdk/schema/run.ts";
 import type { RunEvent, RunEventBody } from "../../../sdk/schema/event.ts";
 import type { RunSpecInput } from "../../../sdk/schema/run-spec.ts";
@@ -52,6 +53,25 @@ export async function keep(job: FakeJob): Promise<void> {
   await job.call("POST", `/conversions/${KEY}`, { attempt: job.attempt, files });
   for (const path of PARTS) await job.answer("PUT", `/conversions/${KEY}/files/${path}`, path);
   await job.call("POST", `/conversions/${KEY}/complete`, { attempt: job.attempt });
+}
+
+/** What the container of a training does with a checkpoint of Megatron's shards alone. */
+export async function saveState(job: FakeJob, step: number): Promise<Checkpoint> {
+  const names = [".metadata", "__0_0.distcp"].map((name) => `trainer/iter_000000${step - 1}/${name}`);
+  return await upload(job, step, [...names, "trainer/rollout/state.pt"]);
+}
+
+/** What the container of a conversion adds to it. */
+export function addWeights(job: FakeJob, step: number): Promise<Checkpoint> {
+  return upload(job, step, ["model/config.json", "model/model.safetensors"]);
+}
+
+async function upload(job: FakeJob, step: number, paths: string[]): Promise<Checkpoint> {
+  const { attempt } = job;
+  const files = paths.map((path) => ({ path, size: path.length, sha256: sha256Of(path) }));
+  await job.call("POST", "/checkpoints", { attempt, step, kind: "full", files });
+  for (const path of paths) await job.answer("PUT", `/uploads/${step}/${path}`, path);
+  return job.call<Checkpoint>("POST", `/checkpoints/${step}/complete`, { attempt });
 }
 
 /** Jobs of this sort, in the order of their launch. */

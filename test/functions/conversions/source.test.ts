@@ -64,8 +64,15 @@ describe("what has to be converted before a run", () => {
         },
       },
     });
-    await expect(launch(plane)).rejects.toThrow(
-      /slime.convertToMegatron|Nothing here can convert the weights/,
-    );
+    for (const setting of ["convertToMegatron", "convertToHf"]) {
+      const spec = await slimeSpec(plane, { slime: { [setting]: true } });
+      for (const path of ["/runs", "/runs/estimate"]) {
+        const response = await plane.call("POST", path, spec);
+        expect([path, response.status, await response.json()]).toMatchObject([
+          ...[path, 400],
+          { error: { code: "invalid_input", where: `slime.${setting}` } },
+        ]);
+      }
+    }
   });
 });

@@ -168,6 +168,21 @@ describe("the budget", () => {
     );
   });
 
+  it("is not taken by a conversion beside a training, not even after a restart", async () => {
+    const agent = { command: [process.execPath, fileURLToPath(CONTAINER)], environment: {} };
+    const containers = await open({ agent });
+    await launch(containers, "train-1", "say=up forever");
+    const beside = { kind: "convert", engine: "slime", isBeside: true } as const;
+    await containers.launch({ jobId: "convert-2", ...beside, environment: environmentFor("say=up forever") });
+    await says(containers, "convert-2", "up");
+    await containers.stop("train-1", 0);
+    await containers.close({ leaveRunning: true });
+    const next = await open({ agent });
+    await launch(next, "train-3", "say=up forever");
+    await says(next, "train-3", "up");
+    expect(await stateOf(next, "convert-2")).toBe("running");
+  });
+
   it("lets one that waits be stopped without ever starting", async () => {
     const containers = await open();
     await launch(containers, "first", "forever");

@@ -3,69 +3,15 @@ import type { Endpoint } from "../../../sdk/schema/endpoint.ts";
 import type { EvalRecord } from "../../../sdk/schema/eval.ts";
 import type { RunEventPage } from "../../../sdk/schema/event.ts";
 import type { RunDetail } from "../../../sdk/schema/run.ts";
-import type { Store } from "../../../functions/ports/store.ts";
 import { testPlane, type TestPlane } from "../../fakes/control-plane.ts";
 import { fakeJob } from "../../fakes/job.ts";
 import { preparedSpec } from "../../fakes/run-spec.ts";
-import { keep, slimePlane, slimeSpec } from "../conversions/converting.ts";
+import { Mortal } from "./mortal.ts";
 
 /** Writes of the scripts below; the first test of each makes sure that this is all of them. */
 const RUN_WRITES = 32;
 const EVAL_WRITES = 14;
 const ENDPOINT_WRITES = 16;
-const CONVERSION_WRITES = 37;
-const MAX_TRIES = 6;
-
-/** A control plane that dies at its n-th write and is started again by whoever needs it. */
-class Mortal {
-  plane: TestPlane;
-  writes = 0;
-  readonly #dieAt: number;
-  #dead = false;
-
-  constructor(plane: TestPlane, dieAt: number) {
-    this.plane = plane;
-    this.#dieAt = dieAt;
-    this.#arm();
-  }
-
-  /** Does something as a client does: again when the other side died over it. */
-  async attempt(action: (plane: TestPlane) => Promise<unknown>): Promise<void> {
-    for (let tries = 1; ; tries++) {
-      try {
-        await action(this.plane);
-        await this.plane.reconciler.settle();
-        if (!this.#dead) return;
-      } catch (error) {
-        if (!this.#dead || tries >= MAX_TRIES) throw error;
-      }
-      await this.#revive();
-    }
-  }
-
-  async #revive(): Promise<void> {
-    if (!this.#dead) return;
-    this.plane = await this.plane.restart();
-    this.#dead = false;
-    this.#arm();
-    this.plane.reconciler.wake();
-    await this.plane.reconciler.settle();
-  }
-
-  #arm(): void {
-    const { store } = this.plane.control;
-    for (const name of ["get", "query", "queryIndex", "read", "put", "append"] as const) {
-      const real = store[name].bind(store) as (...args: unknown[]) => Promise<unknown>;
-      const isWrite = name === "put" || name === "append";
-      const mortal = async (...args: unknown[]): Promise<unknown> => {
-        if (isWrite && !this.#dead && ++this.writes === this.#dieAt) this.#dead = true;
-        if (this.#dead) throw new Error("the process is dead");
-        return real(...args);
-      };
-      Object.assign(store, { [name]: mortal } satisfies Partial<Record<keyof Store, unknown>>);
-    }
-  }
-}
 
 async function trainThrough(dieAt: number): Promise<{ mortal: Mortal; id: string }> {
   const plane = await testPlane({ onEnd: onTestFinished });
@@ -127,53 +73,6 @@ describe("a run whose control plane dies", () => {
       expect(charges).toEqual([
         { attempt: 1, instance: "this machine", hourlyUsd: 0, gpus: 0, spot: false, ...ran },
       ]);
-    },
-  );
-});
-
-async function convertThrough(dieAt: number): Promise<{ mortal: Mortal; id: string }> {
-  const plane = await slimePlane({ onEnd: onTestFinished });
-  const { run } = await plane.json<RunDetail>("POST", "/runs", await slimeSpec(plane));
-  const mortal = new Mortal(plane, dieAt);
-  const job = (current: TestPlane) => fakeJob(current, `convert-${run.id}-c-model-a1`, 1);
-  await mortal.attempt(async (current) => current.reconciler.settle());
-  await mortal.attempt((current) => job(current).heartbeat());
-  await mortal.attempt((current) => keep(job(current)));
-  for (const [seq, body] of [
-    { type: "log", level: "info", message: "converted" },
-    { type: "exit", outcome: "succeeded" },
-  ].entries()) {
-    await mortal.attempt(async (current) => {
-      const events = [{ seq: seq + 1, body }];
-      const response = await job(current).answer("POST", "/events", { attempt: 1, events });
-      if (!response.ok && response.status !== 410) throw new Error(`events answered ${response.status}`);
-    });
-  }
-  await mortal.attempt((current) => fakeJob(current, `train-${run.id}-a1`, 1).heartbeat());
-  return { mortal, id: run.id };
-}
-
-describe("a conversion whose control plane dies", () => {
-  it("has no more writes than are tried here", async () => {
-    const { mortal } = await convertThrough(Infinity);
-    expect(mortal.writes).toBeGreaterThan(20);
-    expect(mortal.writes).toBeLessThanOrEqual(CONVERSION_WRITES);
-  });
-
-  it.each(Array.from({ length: CONVERSION_WRITES }, (_, index) => index + 1))(
-    "at write %i is made once, told once and paid once, and its run begins after it",
-    async (dieAt) => {
-      const { mortal, id } = await convertThrough(dieAt);
-      let page: RunEventPage | undefined;
-      await mortal.attempt(async (current) => (page = await current.json("GET", `/runs/${id}/events`)));
-      const told = page?.events.map(({ body }) => (body.type === "state" ? body.state : body.type));
-      // What comes last is told with the run's next change, if not now.
-      expect(told?.slice(2, 8)).toEqual([
-        ...["queued", "phase", "log", "attempt", "provisioning", "starting"],
-      ]);
-      expect(mortal.plane.containers.launched.map(({ kind }) => kind)).toEqual(["convert", "train"]);
-      const { charges } = await mortal.plane.json<RunDetail>("GET", `/runs/${id}`);
-      expect(charges).toMatchObject([{ conversion: `${id}-c-model`, endedAtMs: 1_000_000 }, { attempt: 1 }]);
     },
   );
 });

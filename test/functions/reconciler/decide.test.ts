@@ -45,10 +45,6 @@ function noRoomFor(waitedMs: number, hasFallbacks: boolean): JobView {
   return { ...job({ container, createdAtMs: NOW - waitedMs, hasFallbacks }), startedAtMs: undefined };
 }
 
-const QUEUED = { stage: "queued", attempt: 0, job: undefined } as const;
-const CONVERT = { ...QUEUED, kind: "convert" } as const;
-const SILENT = { kind: "convert", stallMs: 30_000, isStalled: true } as const;
-
 const types = (actions: { type: string }[]) => actions.map(({ type }) => type);
 
 describe("decideWork", () => {
@@ -102,39 +98,6 @@ describe("decideWork", () => {
       "an eval's waiting needs no note",
       work({ kind: "eval", job: job({ container: { state: "waiting", reason: "capacity" } }) }),
       [],
-    ],
-    [
-      "what a run needs first is asked for",
-      work({ ...QUEUED, conversion: { state: "missing" } }),
-      ["begin-conversion"],
-    ],
-    ["it waits for it", work({ ...QUEUED, conversion: { state: "pending" } }), ["note-waiting"]],
-    [
-      "which is noted once",
-      work({ ...QUEUED, waitingFor: "conversion", conversion: { state: "pending" } }),
-      [],
-    ],
-    [
-      "and ends without it",
-      work({
-        ...QUEUED,
-        conversion: { state: "failed", failure: { code: "conversion_failed", message: "" } },
-      }),
-      ["finish"],
-    ],
-    [
-      "cancelled it waits for nothing",
-      work({ ...QUEUED, cancelAtMs: NOW, conversion: { state: "pending" } }),
-      ["finish"],
-    ],
-    ["a conversion that another run has made waits", work({ ...CONVERT, waitsForEarlier: true }), []],
-    ["one that nobody waits for ends", work({ kind: "convert", isUnwanted: true }), ["finish"]],
-    ["so does one that has not begun", work({ ...CONVERT, isUnwanted: true }), ["finish"]],
-    ["one that tells nothing for long goes on", work({ ...SILENT, progressAtMs: NOW - 59_000 }), []],
-    [
-      "and is tried again after twice as long",
-      work({ ...SILENT, progressAtMs: NOW - 60_000, job: job({ startedAtMs: NOW - 60_000 }) }),
-      ["requeue"],
     ],
   ];
   it.each(table)("%s", (_name, view, expected) => {

@@ -146,7 +146,10 @@ describe("the latest checkpoint of a run", () => {
     const world = sharedWorld(onTestFinished);
     const gateway = world.open();
     const put = (step: number) =>
-      world.store.put({ partition: "checkpoints/r", sort: String(step) }, { v: 1, id: `r@${step}` });
+      world.store.put(
+        { partition: "checkpoints/r", sort: String(step) },
+        { v: 1, id: `r@${step}`, files: [{ path: "model/w" }] },
+      );
     await put(1);
     const { routes } = gateway.control;
     await routes.load();

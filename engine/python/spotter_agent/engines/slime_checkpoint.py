@@ -103,7 +103,7 @@ def dataset_state(save: Path, step: int) -> Path:
 
 
 def checkpoint_files(save: Path, step: int) -> Dict[str, Path]:
-    """The files of a checkpoint by the path they are stored under."""
+    """The files of a checkpoint by the path they are stored under. Half of its Hugging Face weights are none."""
     folder = iteration_folder(save, step)
     files = {f"trainer/{folder.name}/{name}": path for name, path in files_below(folder).items()}
     critic = save / "critic" / folder.name
@@ -111,8 +111,9 @@ def checkpoint_files(save: Path, step: int) -> Dict[str, Path]:
     state = dataset_state(save, step)
     if state.is_file():
         files[f"trainer/rollout/{state.name}"] = state
-    weights = files_below(weights_folder(save, step))
-    files.update({f"model/{name}": path for name, path in weights.items()})
+    weights = weights_folder(save, step)
+    if has_weights(weights):
+        files.update({f"model/{name}": path for name, path in files_below(weights).items()})
     return files
 
 

@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, it, vi } from "vitest";
 import { answer, type FakeControlPlane } from "../../fake-control-plane.ts";
-import { slimeJob, startAgent, type AgentOptions, type AgentRun, type OnEnd } from "./agent.ts";
+import { slimeJob, startAgent, type AgentRun } from "./agent.ts";
 import { hasPython } from "./has-python.ts";
 
 const TOOLS = fileURLToPath(new URL("../../../fixtures/engines/tools", import.meta.url));
@@ -44,9 +43,6 @@ function savingShards(plane: FakeControlPlane): Record<string, unknown> {
   return { ...job, native: { ...job.native, conversions } };
 }
 
-const start = (onEnd: OnEnd, make: typeof converting, options: AgentOptions = {}): Promise<AgentRun> =>
-  startAgent(onEnd, make, { ...options, options: { conversion_pause_s: 0.05, ...options.options } });
-
 function refuseToKeep(plane: FakeControlPlane): void {
   plane.intercept = (request, response) => {
     if (!/conversions\/\w+$/.test(request.url ?? "") || request.method !== "POST") return false;
@@ -55,6 +51,9 @@ function refuseToKeep(plane: FakeControlPlane): void {
   };
 }
 
+const partsOf = (run: AgentRun, step: number): Set<string | undefined> =>
+  new Set([...(run.plane.checkpoints.get(step)?.files.keys() ?? [])].map((path) => path.split("/")[0]));
+
 const weightsOf = (run: AgentRun, step: number): string | undefined =>
   [...(run.plane.checkpoints.get(step)?.files ?? [])]
     .find(([path]) => path.endsWith(".safetensors"))?.[1]
@@ -62,7 +61,7 @@ const weightsOf = (run: AgentRun, step: number): string | undefined =>
 
 describe.runIf(hasPython).concurrent("a job that converts to Megatron's format", SLOW, () => {
   it("keeps what trainings of the same model and shape fetch", async ({ expect, onTestFinished }) => {
-    const first = await start(onTestFinished, conversionJob);
+    const first = await startAgent(onTestFinished, conversionJob);
     expect(await first.ended, first.stderr()).toBe(0);
     expect(first.exit()).toEqual({ type: "exit", outcome: "succeeded" });
     expect(first.told("run")).toEqual([]);
@@ -75,12 +74,12 @@ describe.runIf(hasPython).concurrent("a job that converts to Megatron's format",
       "release/common.pt",
     ]);
     const keepKnown = (plane: FakeControlPlane) => void (kept && plane.conversions.set(key, kept));
-    const second = await start(onTestFinished, converting, { before: keepKnown });
+    const second = await startAgent(onTestFinished, converting, { before: keepKnown });
     expect(await second.ended, second.stderr()).toBe(0);
     expect(weightsOf(second, 2)).toBe("weights of the base converted + a + b");
     expect(second.stderr()).not.toContain("converting, attempt");
     // So does a job that comes late: nothing is fetched that nobody needs here.
-    const late = await start(onTestFinished, conversionJob, { before: keepKnown });
+    const late = await startAgent(onTestFinished, conversionJob, { before: keepKnown });
     expect(await late.ended, late.stderr()).toBe(0);
     expect(late.stderr()).toContain("the model was converted before");
     expect(late.stderr()).not.toContain("converting, attempt");
@@ -89,7 +88,7 @@ describe.runIf(hasPython).concurrent("a job that converts to Megatron's format",
       ...conversions,
       toMegatron: [...conversions.toMegatron, "--tensor-model-parallel-size", "2"],
     };
-    const third = await start(onTestFinished, conversionJob, {
+    const third = await startAgent(onTestFinished, conversionJob, {
       before: keepKnown,
       native: { conversions: other },
     });
@@ -101,7 +100,7 @@ describe.runIf(hasPython).concurrent("a job that converts to Megatron's format",
     expect,
     onTestFinished,
   }) => {
-    const killed = await start(onTestFinished, conversionJob, { behaviour: { conversionDies: 9 } });
+    const killed = await startAgent(onTestFinished, conversionJob, { behaviour: { conversionDies: 9 } });
     expect(await killed.ended).toBe(1);
     expect(killed.exit()).toMatchObject({
       failure: {
@@ -112,7 +111,7 @@ describe.runIf(hasPython).concurrent("a job that converts to Megatron's format",
     expect(killed.stderr()).not.toContain("attempt 2");
     expect(killed.plane.conversions.size).toBe(0);
     const conversionFails = "AssertionError: World size 16 must be less than or equal to number of layers 2.";
-    const never = await start(onTestFinished, conversionJob, { behaviour: { conversionFails } });
+    const never = await startAgent(onTestFinished, conversionJob, { behaviour: { conversionFails } });
     expect(await never.ended).toBe(1);
     expect(never.exit()).toMatchObject({
       failure: { code: "invalid_input", message: expect.stringContaining("World size 16") as string },
@@ -123,23 +122,23 @@ describe.runIf(hasPython).concurrent("a job that converts to Megatron's format",
     expect,
     onTestFinished,
   }) => {
-    const unkept = await start(onTestFinished, conversionJob, { before: refuseToKeep });
+    const unkept = await startAgent(onTestFinished, conversionJob, { before: refuseToKeep });
     expect(await unkept.ended).toBe(1);
     expect(unkept.exit()).toMatchObject({ failure: { code: "value_too_large" } });
     const unknown = { ...conversions, toMegatron: ["/nowhere/python", "convert.py"] };
-    const lost = await start(onTestFinished, conversionJob, { native: { conversions: unknown } });
+    const lost = await startAgent(onTestFinished, conversionJob, { native: { conversions: unknown } });
     expect(await lost.ended).toBe(1);
     expect(lost.exit()).toMatchObject({ failure: { code: "engine_failed" } });
   });
 
   it("ends when it is asked to, and with its agent", async ({ expect, onTestFinished }) => {
-    const stopped = await start(onTestFinished, conversionJob, { behaviour: { secondsToConvert: 60 } });
+    const stopped = await startAgent(onTestFinished, conversionJob, { behaviour: { secondsToConvert: 60 } });
     await vi.waitFor(() => expect(stopped.stderr()).toContain("converting, attempt 1"), 10_000);
     stopped.agent.kill("SIGTERM");
     expect(await stopped.ended, stopped.stderr()).toBe(0);
     expect(stopped.exit()).toEqual({ type: "exit", outcome: "cancelled" });
     expect(stopped.plane.conversions.size).toBe(0);
-    const killed = await start(onTestFinished, conversionJob, { behaviour: { secondsToConvert: 60 } });
+    const killed = await startAgent(onTestFinished, conversionJob, { behaviour: { secondsToConvert: 60 } });
     await vi.waitFor(() => expect(killed.stderr()).toContain("attempt 1, process"), 10_000);
     killed.agent.kill("SIGKILL");
     await killed.ended;
@@ -152,7 +151,7 @@ describe.runIf(hasPython).concurrent("a job that converts to Megatron's format",
     expect,
     onTestFinished,
   }) => {
-    const run = await start(onTestFinished, (plane) => ({
+    const run = await startAgent(onTestFinished, (plane) => ({
       ...conversionJob(plane),
       start: {
         ...{ id: "run-0@2", kind: "full", step: 2, model: { name: "made/model" } },
@@ -167,7 +166,7 @@ describe.runIf(hasPython).concurrent("a job that converts to Megatron's format",
 
 describe.runIf(hasPython).concurrent("a training that finds no converted weights", SLOW, () => {
   it("converts them itself, says so, and keeps them", async ({ expect, onTestFinished }) => {
-    const run = await start(onTestFinished, converting);
+    const run = await startAgent(onTestFinished, converting);
     expect(await run.ended, run.stderr()).toBe(0);
     expect(weightsOf(run, 2)).toBe("weights of the base converted + a + b");
     expect(run.stderr()).toContain("the converted model is not kept any more: it is converted here");
@@ -178,72 +177,84 @@ describe.runIf(hasPython).concurrent("a training that finds no converted weights
     expect([...run.plane.conversions.values()]).toMatchObject([{ complete: true }]);
   });
 
-  it("that is killed half-way begins again in an empty folder", async ({ expect, onTestFinished }) => {
-    const run = await start(onTestFinished, converting, { behaviour: { conversionDies: 2 } });
-    expect(await run.ended, run.stderr()).toBe(0);
-    expect(weightsOf(run, 2)).toBe("weights of the base converted + a + b");
-    expect(run.stderr()).toContain("attempt 2 failed: The engine was killed");
-    expect(run.stderr()).toContain("attempt 3 of 3");
-  });
-
-  it("fails the run with a code of its own, after three attempts or at once", async ({
+  it("fails with the cause where that fails, and ends when it is asked to", async ({
     expect,
     onTestFinished,
   }) => {
-    const often = await start(onTestFinished, converting, { behaviour: { conversionDies: 9 } });
-    expect(await often.ended).toBe(1);
-    expect(often.exit()).toMatchObject({ failure: { code: "conversion_failed" } });
-    expect(often.plane.conversions.size).toBe(0);
-    const conversionFails = "AssertionError: World size 16 must be less than or equal to number of layers 2.";
-    const never = await start(onTestFinished, converting, { behaviour: { conversionFails } });
-    expect(await never.ended).toBe(1);
-    expect(never.exit()).toMatchObject({ failure: { code: "invalid_input" } });
-    expect(never.stderr()).not.toContain("attempt 2 of 3");
-  });
-
-  it("ends with its agent, and the next attempt of the run makes it anew", async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const killed = await start(onTestFinished, converting, { behaviour: { secondsToConvert: 60 } });
-    await vi.waitFor(() => expect(killed.stderr()).toContain("converting, attempt 1"), 10_000);
-    killed.agent.kill("SIGTERM");
-    expect(await killed.ended, killed.stderr()).toBe(0);
-    expect(killed.exit()).toEqual({ type: "exit", outcome: "cancelled" });
-    expect(killed.plane.conversions.size).toBe(0);
+    const dead = await startAgent(onTestFinished, converting, { behaviour: { conversionDies: 9 } });
+    expect(await dead.ended).toBe(1);
+    expect(dead.exit()).toMatchObject({ failure: { code: "container_out_of_memory" } });
+    expect(dead.plane.conversions.size).toBe(0);
+    const asked = await startAgent(onTestFinished, converting, { behaviour: { secondsToConvert: 60 } });
+    await vi.waitFor(() => expect(asked.stderr()).toContain("converting, attempt 1"), 10_000);
+    asked.agent.kill("SIGTERM");
+    expect(await asked.ended, asked.stderr()).toBe(0);
+    expect(asked.exit()).toEqual({ type: "exit", outcome: "cancelled" });
   });
 
   it("goes on with its own where that cannot be stored", async ({ expect, onTestFinished }) => {
-    const run = await start(onTestFinished, converting, { before: refuseToKeep });
+    const run = await startAgent(onTestFinished, converting, { before: refuseToKeep });
     expect(await run.ended, run.stderr()).toBe(0);
     expect(run.stderr()).toContain("the converted weights could not be kept: ");
   });
 });
 
-describe.runIf(hasPython).concurrent("a conversion to Hugging Face's format", SLOW, () => {
-  it("makes the weights of each checkpoint beside the training", async ({ expect, onTestFinished }) => {
-    const run = await start(onTestFinished, savingShards, { behaviour: { conversionDies: 1 } });
+describe.runIf(hasPython).concurrent("checkpoints without Hugging Face weights", SLOW, () => {
+  it("are stored at once where the engine writes none", async ({ expect, onTestFinished }) => {
+    const run = await startAgent(onTestFinished, savingShards);
     expect(await run.ended, run.stderr()).toBe(0);
     expect([...run.plane.checkpoints.keys()]).toEqual([2, 4]);
-    expect(weightsOf(run, 2)).toBe("weights of the base + a + b");
-    expect(weightsOf(run, 4)).toBe("weights of the base + a + b + c + a");
-    expect(run.stderr()).toContain("conversion of checkpoint 2 to Hugging Face's format: attempt 2 of 3");
+    expect(partsOf(run, 2)).toEqual(new Set(["trainer"]));
+    expect(run.stderr()).toContain("checkpoint 4 is stored, without Hugging Face weights");
   });
 
-  it("saves a step whose weights the engine did not get to write", async ({ expect, onTestFinished }) => {
+  it("are stored where the engine ended before it had written them", async ({ expect, onTestFinished }) => {
     const behaviour = { failAt: 4, how: "half-weights" };
-    const lost = await start(onTestFinished, (plane) => slimeJob(plane, 4), { behaviour });
-    expect(await lost.ended).toBe(1);
-    expect([...lost.plane.checkpoints.keys()]).toEqual([2]);
-    expect(lost.stderr()).toContain("checkpoint 4 has no whole Hugging Face weights and is left out");
-    const saved = await start(onTestFinished, (plane) => slimeJob(plane, 4), {
-      behaviour,
-      native: { conversions },
+    const run = await startAgent(onTestFinished, (plane) => slimeJob(plane, 4), { behaviour });
+    expect(await run.ended).toBe(1);
+    expect([...run.plane.checkpoints.keys()]).toEqual([2, 4]);
+    expect(partsOf(run, 2)).toEqual(new Set(["trainer", "model"]));
+    expect(partsOf(run, 4)).toEqual(new Set(["trainer"]));
+    expect(run.exit()).toMatchObject({ failure: { code: "engine_failed" } });
+  });
+});
+
+describe.runIf(hasPython).concurrent("a job that converts to Hugging Face's format", SLOW, () => {
+  /** Of step 4 of a run that itself went on from step 6 of another. */
+  const weightsJob = (plane: FakeControlPlane): Record<string, unknown> => ({
+    ...conversionJob(plane),
+    state: {
+      ...{ id: "run-1@4", kind: "full", step: 4, model: { name: "made/model" } },
+      files: [
+        plane.addFile("trainer/iter_0000009/.metadata", "model.weight __0_0.distcp optimizer"),
+        plane.addFile("trainer/iter_0000009/__0_0.distcp", "what was learnt"),
+      ],
+    },
+  });
+
+  it("adds the weights to its checkpoint, and nothing else", async ({ expect, onTestFinished }) => {
+    const run = await startAgent(onTestFinished, weightsJob);
+    expect(await run.ended, run.stderr()).toBe(0);
+    expect([...run.plane.checkpoints.keys()]).toEqual([4]);
+    expect(partsOf(run, 4)).toEqual(new Set(["model"]));
+    expect(weightsOf(run, 4)).toBe("what was learnt");
+    expect(run.plane.checkpoints.get(4)?.complete).toBe(true);
+    expect(run.exit()).toEqual({ type: "exit", outcome: "succeeded" });
+  });
+
+  it("adds nothing where its program is killed half-way or its state is damaged", async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const dead = await startAgent(onTestFinished, weightsJob, { behaviour: { conversionDies: 1 } });
+    expect(await dead.ended).toBe(1);
+    expect(dead.exit()).toMatchObject({ failure: { code: "container_out_of_memory" } });
+    const damaged = await startAgent(onTestFinished, (plane) => {
+      const job = weightsJob(plane) as { state: { files: unknown[] } };
+      return { ...job, state: { ...job.state, files: job.state.files.slice(0, 1) } };
     });
-    expect(await saved.ended).toBe(1);
-    expect([...saved.plane.checkpoints.keys()]).toEqual([2, 4]);
-    expect(weightsOf(saved, 4)).toBe("weights of the base + a + b + c + a");
-    expect(saved.exit()).toMatchObject({ failure: { code: "engine_failed" } });
-    expect(readFileSync(join(saved.workDir, "save/hf/conversion-attempts"), "utf8")).toBe("1");
+    expect(await damaged.ended).toBe(1);
+    expect(damaged.exit()).toMatchObject({ failure: { code: "checkpoint_mismatch" } });
+    for (const { plane } of [dead, damaged]) expect(plane.checkpoints.size).toBe(0);
   });
 });

@@ -133,11 +133,11 @@ import types
 from pathlib import Path
 from spotter_agent.saver import Saver
 save = Path(${JSON.stringify(save)})
-def saver(converts): return Saver(None, None, save, 0, 0, 4, dict, None, converts, True, None, 1.0)
-one, converting = saver(False), saver(True)
+def saver(has_weights): return Saver(None, None, save, 0, 0, 4, dict, has_weights, True, None, 1.0)
+both, shards = saver(True), saver(False)
 def look(*changes):
     for path, text in changes: (save / path).parent.mkdir(parents=True, exist_ok=True); (save / path).write_text(text)
-    print(one.is_settled(2), converting.is_settled(2), flush=True)
+    print(both.is_settled(2), shards.is_settled(2), flush=True)
 look(); look()
 archive = "PK\\x05\\x06" + "\\0" * 18
 look(("${state}", "half of it")); look()
@@ -149,7 +149,7 @@ look(("critic/${TRACKER}", "0"))
     expect(lines).toEqual([
       // Without where the dataset stood.
       ...["False False", "False False", "False False", "False False"],
-      // Without weights, which one of them makes itself.
+      // Without weights, which one of them waits for.
       ...["False False", "False True"],
       ...["False False", "True True"],
       ...["False False", "True True", "True True"],

@@ -1,6 +1,8 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fakeServer } from "../../fake-server.ts";
-import { checkpointRecord } from "../../records.ts";
+import { checkpointRecord, runDetailOf } from "../../records.ts";
 import { runCli } from "../run-cli.ts";
 
 const report = {
@@ -46,6 +48,30 @@ describe("spotter checkpoint", () => {
     expect(pins).toEqual(['{"pinned":true}', '{"pinned":false}']);
     expect((await runCli("checkpoint verify run1@10", { url })).out).toContain("as it was saved");
     expect((await runCli("checkpoint delete run1@10", { url })).out).toBe("Deleted run1@10.\n");
+  });
+
+  it("has weights made, and says how far they are", async () => {
+    const files = [{ path: "trainer/iter_0000009/.metadata", size: 1, sha256: "0".repeat(64) }];
+    const failure = { code: "conversion_failed", message: "no such layer" };
+    let record = checkpointRecord(10, { files, conversion: { state: "failed", failure } });
+    const { url } = await fakeServer({
+      "GET /runs/run1": () => runDetailOf(),
+      "GET /runs/run1/checkpoints": () => ({ items: [record] }),
+      "GET /checkpoints/run1@10": () => record,
+      "POST /checkpoints/run1@10/convert": () =>
+        (record = checkpointRecord(10, { files, conversion: { state: "queued" } })),
+    });
+    expect((await runCli("checkpoint list run1", { url })).out).toContain("failed: no such layer");
+    const output = join(tmpdir(), "spotter-never-made");
+    const exported = await runCli(`checkpoint export run1@10 --format hf --output ${output}`, { url });
+    expect(exported).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("spotter checkpoint convert run1@10") as string,
+    });
+    const { out } = await runCli("checkpoint convert run1@10", { url });
+    expect(out).toBe("run1@10: converting. See `spotter checkpoint list run1`.\n");
+    const { out: json } = await runCli("checkpoint convert run1@10 --json", { url });
+    expect(JSON.parse(json)).toMatchObject({ conversion: { state: "queued" } });
   });
 
   it("ends with 1 and the damage when a file is not as it was", async () => {
