@@ -8,12 +8,11 @@ import { nearestName } from "../../schema/nearest-name.ts";
 import { SpotterError } from "../../schema/errors.ts";
 import { type CliContext, print, printJson } from "../context.ts";
 import { fillId } from "../fill-id.ts";
+import { followRun } from "../follow-run.ts";
 import { modelWord } from "../model-word.ts";
 import { findingLines, verdictLine } from "../render/findings.ts";
 import { trackerLine } from "../render/run-facts.ts";
 import { Told } from "../told.ts";
-import { occupantOf } from "../render/waiting.ts";
-import { watchRun } from "../render/watch-run.ts";
 import { trackerFlags, trackersFrom, withTrackerOptions, type TrackerOptions } from "./tracker-options.ts";
 
 interface Options extends TrackerOptions {
@@ -191,7 +190,10 @@ async function launch(context: CliContext, resolved: ResolvedProject, options: O
       failed: failures.map(({ model, error }) => ({ model, ...error.toBody() })),
       findings,
     });
-  if (options.watch) for (const run of started) await follow(context, run);
+  for (const run of options.watch ? started : []) {
+    if (options.json) await run.result({ signal });
+    else await followRun(context, run);
+  }
   if (failures[0]) throw failures[0].error;
 }
 
@@ -204,12 +206,6 @@ async function describe(context: CliContext, run: Run, description: string | nul
     context.signal.throwIfAborted();
     context.err.write(`${run.id} has no description: ${SpotterError.from(error).message}\n`);
   }
-}
-
-async function follow(context: CliContext, run: Run): Promise<void> {
-  const { signal, out, isTerminal } = context;
-  await watchRun(run, { out, isTerminal, signal, waitsOn: () => occupantOf(run.id, signal) });
-  await run.result({ signal });
 }
 
 function printFindings(context: CliContext, findings: readonly Finding[]): void {

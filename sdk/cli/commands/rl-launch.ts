@@ -7,6 +7,7 @@ import type { Finding } from "../../config/prime-rl/types.ts";
 import type { Run } from "../../run.ts";
 import { estimateText } from "../../schema/estimate-text.ts";
 import { type CliContext, print, printJson } from "../context.ts";
+import { printServe } from "../follow-run.ts";
 import { printable } from "../render/visible.ts";
 import { Told } from "../told.ts";
 import { printFindings, printVerdict } from "./rl-findings.ts";
@@ -85,9 +86,7 @@ async function follow(context: CliContext, run: Run, plan: EmbeddedPlan, isJson:
     await watchRun(run, { out, isTerminal, signal, waitsOn: () => occupantOf(run.id, signal) });
   }
   const result = await run.result({ signal });
-  const checkpoint = result.checkpoints().at(-1);
-  const serve = `endpoint launch ${run.record.model} --checkpoint ${checkpoint?.id}`;
-  if (!isJson && checkpoint !== undefined) print(context, `Serve it: ${context.command(serve)}`);
+  if (!isJson) printServe(context, result);
   await exporting;
   if (!isJson && plan.exportsTokens)
     print(context, printable(`Token exports are in ${plan.outputDir}/token_exports.`));

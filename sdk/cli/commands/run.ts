@@ -2,13 +2,13 @@ import { type Command, Option } from "commander";
 import { RUN_STATES, type RunState } from "../../schema/run.ts";
 import { Run } from "../../run.ts";
 import { type CliContext, print, printJson, printList } from "../context.ts";
+import { followRun } from "../follow-run.ts";
 import { runOrNewest } from "../newest.ts";
 import { integer } from "../numbers.ts";
 import { logLineText } from "../render/log-line.ts";
 import { runFacts, trackerLine } from "../render/run-facts.ts";
 import { ageText } from "../render/time.ts";
 import { occupantOf } from "../render/waiting.ts";
-import { watchRun } from "../render/watch-run.ts";
 import { withProjectRun } from "./project-run.ts";
 import { runCompareVerb } from "./run-compare.ts";
 import { runLifeVerbs } from "./run-life.ts";
@@ -111,24 +111,13 @@ function watch(context: CliContext): Command {
     ["spotter run watch", "spotter run watch run-EXAMPLE", "spotter run watch --json > events.jsonl"],
     { id: NEWEST },
   ).action(async (named: string | undefined, options: { json?: boolean }) => {
-    const { signal, out, isTerminal } = context;
+    const { signal } = context;
     const run = await runOrNewest(named, signal);
-    const { id } = run;
-    for (const each of options.json ? [] : (run.spec.trackers ?? [])) print(context, trackerLine(id, each));
-    try {
-      if (options.json) for await (const event of run.events({ signal })) printJson(context, event);
-      else await watchRun(run, { out, isTerminal, signal, waitsOn: () => occupantOf(id, signal) });
-    } catch (error) {
-      if (signal.aborted)
-        context.err.write(`\n${id} goes on. Look again: ${context.command(`run watch ${id}`)}\n`);
-      throw error;
-    }
-    const result = await run.result({ signal });
-    if (options.json) return;
-    const last = result.checkpoints().at(-1);
-    if (!last) return;
-    const launch = context.command(`endpoint launch ${result.run.model} --checkpoint ${last.id}`);
-    print(context, `Serve it: ${launch}`);
+    for (const each of options.json ? [] : (run.spec.trackers ?? []))
+      print(context, trackerLine(run.id, each));
+    if (!options.json) return followRun(context, run);
+    for await (const event of run.events({ signal })) printJson(context, event);
+    await run.result({ signal });
   });
 }
 
