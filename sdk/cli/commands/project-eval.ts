@@ -103,7 +103,7 @@ async function projectEval(
   if (!project || !run || findings.some(({ severity }) => severity === "error"))
     return refuse(context, findings, options);
   if (runs.length > 1 && model === undefined) throw severalModels(runs.map((each) => each.model));
-  if (!options.json) for (const line of findingLines(findings, context.colors)) print(context, line);
+  if (!options.json) for (const line of findingLines(findings, context)) print(context, line);
   await fillId(context, project, runs, options);
   const { samples: samplesPerRow, threshold: passThreshold, name, seed, secret: secrets } = options;
   const wanted = { passAt: pass, samplesPerRow, passThreshold, name, seed, secrets, allowPython };
@@ -134,7 +134,7 @@ async function launch(
 function refuse(context: CliContext, findings: readonly Finding[], { json }: Options): never {
   if (json) printJson(context, { eval: null, findings });
   else {
-    for (const line of findingLines(findings, context.colors)) print(context, line);
+    for (const line of findingLines(findings, context)) print(context, line);
     print(context, verdictLine(findings, undefined, context.colors));
   }
   throw new Told(2);

@@ -157,7 +157,7 @@ async function launch(context: CliContext, resolved: ResolvedProject, options: O
     else printFindings(context, findings);
     throw new Told(2);
   }
-  if (!options.json) for (const line of findingLines(findings, context.colors)) print(context, line);
+  if (!options.json) for (const line of findingLines(findings, context)) print(context, line);
   await fillId(context, project, resolved.runs, options);
   const { launchProjectRun } = await import("../../config/project-folder/launch-project.ts");
   const { signal } = context;
@@ -209,7 +209,7 @@ async function describe(context: CliContext, run: Run, description: string | nul
 }
 
 function printFindings(context: CliContext, findings: readonly Finding[]): void {
-  for (const line of findingLines(findings, context.colors)) print(context, line);
+  for (const line of findingLines(findings, context)) print(context, line);
   print(context, verdictLine(findings, undefined, context.colors));
 }
 

@@ -75,12 +75,12 @@ async function test(context: CliContext, words: string[], given: TestOptions): P
   if (!project || hasErrors(findings)) {
     if (options.json) printJson(context, { rollouts: [], summary: null, findings });
     else {
-      for (const line of findingLines(findings, context.colors)) print(context, line);
+      for (const line of findingLines(findings, context)) print(context, line);
       print(context, verdictLine(findings, undefined, context.colors));
     }
     throw new Told(2);
   }
-  if (!options.json) for (const line of findingLines(findings, context.colors)) print(context, line);
+  if (!options.json) for (const line of findingLines(findings, context)) print(context, line);
   const { entriesOf } = await import("../../config/project-folder/play/entries.ts");
   const { checkSelection } = await import("../../config/project-folder/play/select-entries.ts");
   checkSelection(selection, project.rows.rows);

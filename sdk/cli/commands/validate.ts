@@ -32,7 +32,7 @@ export function validateCommand(context: CliContext): Command {
       });
       if (options.json) printJson(context, { ok, findings });
       else {
-        for (const line of findingLines(findings, context.colors)) print(context, line);
+        for (const line of findingLines(findings, context)) print(context, line);
         print(context, verdictLine(findings, performance.now() - startMs, context.colors));
       }
       if (!ok) throw new Told(2);

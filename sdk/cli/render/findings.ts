@@ -1,5 +1,5 @@
 import type { Finding } from "../../config/project-folder/finding.ts";
-import type { Colors } from "../context.ts";
+import type { CliContext, Colors } from "../context.ts";
 import { measuredText } from "./time.ts";
 import { oneLine } from "./visible.ts";
 
@@ -11,7 +11,10 @@ type Shown = Pick<Finding, "severity" | "file" | "line" | "column" | "path" | "m
 };
 
 /** Two lines for each finding: where and what, then how to mend it. Many of one kind are cut short. */
-export function findingLines(findings: readonly Shown[], { red, yellow, bold, dim }: Colors): string[] {
+export function findingLines(
+  findings: readonly Shown[],
+  { colors: { red, yellow, bold, dim }, hint }: Pick<CliContext, "colors" | "hint">,
+): string[] {
   const kinds = new Map<string, number>();
   const left = new Map<string, number>();
   const lines: string[] = [];
@@ -27,7 +30,7 @@ export function findingLines(findings: readonly Shown[], { red, yellow, bold, di
     const what = [each.path && bold(oneLine(each.path)), oneLine(each.message)].filter(Boolean).join(" ");
     lines.push(
       `${placeText(each)} ${severity} ${what} ${dim(`[${each.code}]`)}`,
-      `    ${oneLine(each.hint)}`,
+      `    ${hint(oneLine(each.hint))}`,
     );
   }
   for (const [kind, count] of left) lines.push(dim(`${kind}: ${count} more, see --json`));
