@@ -35,7 +35,8 @@ export async function main(words: readonly string[], streams: Partial<CliStreams
     const isJson = args.includes("--json");
     const solo = await soloProgram(context, args[0], isJson);
     const program = solo ?? (await import("./program.ts")).createProgram(context, isJson);
-    await program.parseAsync([...args], { from: "user" });
+    const { withoutVainHelp } = await import("./usage-error.ts");
+    await program.parseAsync(withoutVainHelp(program, args), { from: "user" });
     return DONE;
   } catch (error) {
     if (context.signal.aborted) return INTERRUPTED;
