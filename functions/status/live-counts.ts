@@ -25,10 +25,8 @@ export async function runCounts(control: Control): Promise<Pick<Status, "runs" |
 /** What all that is alive now costs, runs with their earlier attempts. */
 export async function liveSpend(control: Control): Promise<Spend> {
   const { runs, evals, conversions, endpoints } = await liveRecords(control);
-  // Those of a run that goes on are among its charges.
-  const late = conversions.filter(({ runId }) => runs.every(({ run }) => run.id !== runId));
   const jobs = await Promise.all([
-    ...late.map(({ id, attempt }) => findJob(control, convertJobId(id, attempt))),
+    ...lateOnes(conversions, runs).map(({ id, attempt }) => findJob(control, convertJobId(id, attempt))),
     ...evals.map(({ record }) => findJob(control, evalJobId(record.id, record.attempt))),
     ...endpoints.flatMap(({ endpoint }) => endpoint.replicas.map(({ jobId }) => findJob(control, jobId))),
   ]);
@@ -46,7 +44,12 @@ export async function liveCounts(control: Control): Promise<{ works: number; end
   const active = runs.filter(({ run }) => run.state !== "paused");
   // Nobody launched these: while they sleep, nobody waits for them.
   const kept = endpoints.filter(({ endpoint }) => !endpoint.implicit || endpoint.desired > 0);
-  return { works: active.length + evals.length + conversions.length, endpoints: kept.length };
+  return { works: active.length + evals.length + lateOnes(conversions, runs).length, endpoints: kept.length };
+}
+
+/** Conversions of a run that has ended; those of one that goes on are among its work and its charges. */
+function lateOnes(conversions: ConversionDocument[], runs: RunDocument[]): ConversionDocument[] {
+  return conversions.filter(({ runId }) => runs.every(({ run }) => run.id !== runId));
 }
 
 /** Everything that has not settled. */

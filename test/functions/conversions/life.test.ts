@@ -31,6 +31,7 @@ describe("weights that a run needs in Megatron's format", () => {
     expect((await detailOf(plane, id)).run).toMatchObject({
       ...{ state: "queued", waitingFor: "conversion", phase: "convert-model", attempt: 0 },
     });
+    expect(await plane.json("GET", "/status")).toMatchObject({ activeRuns: 1 });
     const told = await job.call<ConvertJob>("GET", "");
     expect(told).toMatchObject({
       kind: "convert",
