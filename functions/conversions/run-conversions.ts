@@ -2,6 +2,7 @@ import type { Checkpoint } from "../../sdk/schema/checkpoint.ts";
 import type { Control } from "../control.ts";
 import { keptUnder } from "../jobs/conversions.ts";
 import { jobKey } from "../jobs/records.ts";
+import { removePartition } from "../records/remove-partition.ts";
 import { putFirst } from "../records/update.ts";
 import {
   changeConversion,
@@ -82,8 +83,7 @@ export async function removeRunConversions(control: Control, runId: string): Pro
     for (let number = 1; number <= attempt; number++) {
       const jobId = convertJobId(id, number);
       await control.containers.forget(jobId);
-      for (const { key } of (await control.store.query(`uploads/${jobId}`)).items)
-        await control.store.delete(key);
+      await removePartition(control, `uploads/${jobId}`);
       await control.store.delete(jobKey(jobId));
     }
     await control.store.delete(conversionKey(id));

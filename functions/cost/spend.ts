@@ -44,13 +44,13 @@ export function chargeStarted(charges: readonly Charge[] = [], of: Charged, nowM
   );
 }
 
-/** Whatever still counts as running ends now: of the run or endpoint itself, or of one of its conversions. */
-export function chargesEnded(charges: readonly Charge[] = [], nowMs: number, conversion?: string): Charge[] {
-  return charges.map((charge) =>
-    charge.conversion !== conversion || charge.startedAtMs === undefined || charge.endedAtMs !== undefined
-      ? charge
-      : { ...charge, endedAtMs: nowMs },
-  );
+/** Whatever still counts as running ends now: of the run or endpoint itself, or one attempt of a conversion. */
+export function chargesEnded(charges: readonly Charge[] = [], nowMs: number, conversion?: Charged): Charge[] {
+  return charges.map((charge) => {
+    const isMeant = conversion === undefined ? charge.conversion === undefined : isOf(charge, conversion);
+    const isRunning = charge.startedAtMs !== undefined && charge.endedAtMs === undefined;
+    return isMeant && isRunning ? { ...charge, endedAtMs: nowMs } : charge;
+  });
 }
 
 function isOf(charge: Charge, { attempt, conversion }: Charged): boolean {

@@ -46,7 +46,7 @@ export async function conversionOf(
   job: JobRecord,
   key: string,
 ): Promise<{ files: JobFile[] }> {
-  checkConverts(job);
+  checkConverts(await liveJob(control, job.id, job.attempt));
   const found = await touch(control, key);
   if (found === undefined) throw new SpotterError("not_found", `There is no conversion ${key}.`);
   await noteSource(control, job, key);

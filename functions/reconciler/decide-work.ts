@@ -178,11 +178,19 @@ function again(
     return [{ type: "pause", work: key, jobId: job.id }];
   // The next attempt looks at its checkpoint again and takes the one before if it has to.
   const mayHelp = isWorthRetrying(failure.code) || (work.kind === "train" && failure.code === "blob_corrupt");
-  const isLast = losses >= policy.maxAttempts || preemptions >= policy.maxPreemptions;
-  if (!mayHelp || isLast) return [{ type: "finish", work: key, outcome: "failed", jobId: job.id, failure }];
+  // A conversion has nothing to go on from: another attempt would live as long and get as far.
+  const isVain = work.kind === "convert" && counts === "nothing";
+  const isLast = isVain || losses >= policy.maxAttempts || preemptions >= policy.maxPreemptions;
+  if (!mayHelp || isLast) {
+    const why = isVain ? { ...failure, hint: TOO_SHORT } : failure;
+    return [{ type: "finish", work: key, outcome: "failed", jobId: job.id, failure: why }];
+  }
   const retryAtMs = now + backoffMs(Math.max(1, counts === "preemption" ? preemptions : losses));
   return [{ type: "requeue", work: key, jobId: job.id, failure, retryAtMs, counts }];
 }
+
+const TOO_SHORT =
+  "Its container lived as long as the run's limits let it: raise limits.durationMs or limits.maxCostUsd.";
 
 /** What the platform takes for its own reasons says nothing about the work. */
 function countsAs(job: JobView, failure: Failure, now: number): Counts {

@@ -81,7 +81,7 @@ export async function requeueConversion(
   counts: Counts,
 ): Promise<void> {
   const { runId } = await getConversion(control, key.id);
-  await uncharge(control, runId, key.id);
+  await uncharge(control, runId, key);
   const message = `Attempt ${key.attempt} of the conversion is over (${failure.code}: ${failure.message})`;
   await tell(control, runId, key, { type: "log", level: "warn", message });
   await changeCurrent(control, key, (document) => ({
@@ -101,7 +101,7 @@ export async function finishConversion(
 ): Promise<void> {
   const before = await findConversion(control, key.id);
   if (before === undefined || hasEnded(before.state)) return;
-  await uncharge(control, before.runId, key.id);
+  await uncharge(control, before.runId, key);
   const unmade = outcome === "succeeded" && !(await isMade(control, before)) ? UNMADE : failure;
   const why = unmade && conversionFailure(before, unmade);
   const change = why === undefined ? OUTCOME_CHANGES[outcome] : "fail";
@@ -171,9 +171,14 @@ async function charge(
   });
 }
 
-function uncharge(control: Control, runId: string, conversion: string): Promise<void> {
+/** Ends the charge of the attempt that a decision was about, however late it comes. */
+function uncharge(control: Control, runId: string, { id: conversion, attempt }: WorkKey): Promise<void> {
   const nowMs = control.clock.now();
-  return charge(control, runId, (charges) => charges && chargesEnded(charges, nowMs, conversion));
+  return charge(
+    control,
+    runId,
+    (charges) => charges && chargesEnded(charges, nowMs, { attempt, conversion }),
+  );
 }
 
 /** Once, however often a crash has it told. */

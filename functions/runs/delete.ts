@@ -5,6 +5,7 @@ import { ENDPOINTS, type EndpointDocument } from "../endpoints/records.ts";
 import { removeRunConversions } from "../conversions/run-conversions.ts";
 import { removeRunEvals } from "../evals/run-evals.ts";
 import { jobKey, trainJobId } from "../jobs/records.ts";
+import { removePartition } from "../records/remove-partition.ts";
 import { collect } from "../records/update.ts";
 import {
   changeRun,
@@ -116,12 +117,4 @@ async function removeAll(control: Control, id: string): Promise<void> {
   await control.store.deleteStream(runStream(id));
   await control.store.delete(runSpecKey(id));
   await control.store.delete(runKey(id));
-}
-
-async function removePartition(control: Control, partition: string): Promise<void> {
-  for (;;) {
-    const page = await control.store.query(partition, { limit: 500 });
-    for (const { key } of page.items) await control.store.delete(key);
-    if (page.items.length === 0) return;
-  }
 }

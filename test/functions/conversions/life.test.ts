@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { ConvertJob } from "../../../sdk/schema/job.ts";
 import type { CleanupReport } from "../../../sdk/schema/cleanup.ts";
+import { requeueConversion } from "../../../functions/reconciler/effects-conversion.ts";
 import { conversionsOf } from "../../../functions/conversions/records.ts";
 import type { TestPlane } from "../../fakes/control-plane.ts";
 import { fakeJob, type FakeJob } from "../../fakes/job.ts";
@@ -162,5 +163,46 @@ describe("weights that a run needs in Megatron's format", () => {
     expect(await conversionsOf(plane.control, id)).toEqual([]);
     expect((await plane.control.store.get({ partition: "jobs", sort: job.id }))?.value).toBeUndefined();
     expect(await plane.containers.list()).toEqual([]);
+  });
+
+  it("are not tried again where an attempt has lived as long as its run may", async () => {
+    const plane = await slimePlane({ onEnd: onTestFinished });
+    const id = await launch(plane, { limits: { durationMs: 600_000 } });
+    const { id: jobId } = await speaking(plane, id);
+    plane.clock.advance(21 * 60_000);
+    plane.containers.set(jobId, { state: "exited", exitCode: 137, reason: "error", logTail: [] });
+    await plane.reconciler.settle();
+    plane.clock.advance(30 * 60_000);
+    await plane.reconciler.settle();
+    expect(launchedJobs(plane, "convert")).toHaveLength(1);
+    const hint = expect.stringContaining("limits.durationMs") as string;
+    expect((await detailOf(plane, id)).run).toMatchObject({
+      ...{ state: "failed", failure: { code: "conversion_failed", hint } },
+    });
+  });
+
+  it("are charged for by attempt, whenever the end of an earlier one is decided", async () => {
+    const { plane, id, job } = await converting();
+    await job.exit("failed", { code: "container_failed", message: "gone" });
+    plane.clock.advance(60_000);
+    await plane.reconciler.settle();
+    await speaking(plane, id, 2);
+    const key = { kind: "convert" as const, id: `${id}-c-model`, attempt: 1 };
+    await requeueConversion(plane.control, key, { code: "container_lost", message: "late" }, 0, "loss");
+    const { charges = [] } = await detailOf(plane, id);
+    expect(charges.map(({ attempt, endedAtMs }) => [attempt, endedAtMs === undefined])).toEqual([
+      [1, false],
+      [2, true],
+    ]);
+  });
+
+  it("are not asked for by an attempt that is over", async () => {
+    const { plane, id, job } = await converting();
+    await keep(job);
+    await job.exit("failed", { code: "container_failed", message: "gone" });
+    plane.clock.advance(60_000);
+    await plane.reconciler.settle();
+    expect((await conversionsOf(plane.control, id))[0]).toMatchObject({ state: "succeeded" });
+    expect((await job.answer("GET", `/conversions/${KEY}`)).status).toBe(410);
   });
 });

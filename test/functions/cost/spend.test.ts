@@ -50,9 +50,11 @@ describe("charges", () => {
     let charges = chargeBegun(chargeBegun(undefined, conversion, PRICE), run, PRICE);
     charges = chargeStarted(chargeStarted(charges, conversion, 10), run, 20);
     expect(chargesEnded(charges, 30)).toEqual([{ ...charge(1, 10), ...conversion }, charge(1, 20, 30)]);
-    expect(chargesEnded(charges, 30, "r-c-model")).toEqual([
+    expect(chargesEnded(charges, 30, conversion)).toEqual([
       { ...charge(1, 10, 30), ...conversion },
       charge(1, 20),
     ]);
+    // A word about an attempt that is long over says nothing of the one that runs.
+    expect(chargesEnded(charges, 30, { ...conversion, attempt: 2 })).toEqual(charges);
   });
 });
