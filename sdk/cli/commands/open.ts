@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import type { Command } from "commander";
 import * as z from "zod/mini";
 import { Client } from "../../client.ts";
+import { Run } from "../../run.ts";
 import { type CliContext, print, printJson } from "../context.ts";
 import { verb } from "../verb.ts";
 
@@ -19,8 +20,11 @@ export function openCommand(context: CliContext): Command {
   )
     .option("--no-browser", "only print the address")
     .action(async (run: string | undefined, options: { browser: boolean; json?: boolean }) => {
+      const { signal } = context;
+      // The page of a run that is not there could only say so in a browser.
+      if (run !== undefined) await Run.get(run, { signal });
       const to = run === undefined ? "/ui" : `/ui/runs/${run}`;
-      const request = { json: { to }, signal: context.signal };
+      const request = { json: { to }, signal };
       const { url } = await Client.default().request(uiCode, "POST", "/ui-codes", request);
       if (options.json) printJson(context, { url });
       else print(context, url);
