@@ -40,6 +40,6 @@ function hintFor(control: Control, model: string, mayList: MayList = () => true)
   const near = nearestName(model.slice(0, SHOWN_CHARACTERS), names);
   if (near !== undefined) return `Did you mean "${near}"?`;
   return names.length === 0
-    ? "No endpoint is running; launch one with Endpoint.launch(model)."
+    ? "No endpoint is running; launch one with `spotter endpoint launch MODEL --name NAME` or Endpoint.launch(model)."
     : `Running endpoints: ${names.slice(0, 10).join(", ")}.`;
 }

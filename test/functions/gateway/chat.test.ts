@@ -158,6 +158,17 @@ describe("the model name", () => {
     });
   });
 
+  it("gets 404 where nothing serves, with how to launch from a shell and in code", async () => {
+    const plane = await testPlane({ onEnd: onTestFinished });
+    const response = await plane.call("POST", CHAT, ask("haiku"));
+    expect(await errorOf(response)).toMatchObject({
+      code: "model_not_found",
+      message: expect.stringContaining(
+        "launch one with `spotter endpoint launch MODEL --name NAME` or",
+      ) as string,
+    });
+  });
+
   it("that is unknown gets 404 with near names (8, 68)", async () => {
     const { plane } = await served(echo);
     const response = await plane.call("POST", CHAT, ask("bass"));
