@@ -1,4 +1,4 @@
-import { typeName } from "./schema/describe-issue.ts";
+import { typeName } from "./schema/type-name.ts";
 import { SpotterError } from "./schema/errors.ts";
 import { nearestName } from "./schema/nearest-name.ts";
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { typeName } from "./schema/describe-issue.ts";
+import { typeName } from "./schema/type-name.ts";
 import { SpotterError } from "./schema/errors.ts";
 
 /** @throws SpotterError `invalid_input` for anything but a path or a `file:` URL. */

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { SpotterError } from "./schema/errors.ts";
-import { typeName } from "./schema/describe-issue.ts";
+import { typeName } from "./schema/type-name.ts";
 import { pageOf } from "./schema/common.ts";
 import {
   type DeletedModel,

@@ -1,5 +1,6 @@
 import type * as z from "zod/mini";
 import { nearestName } from "./nearest-name.ts";
+import { typeName } from "./type-name.ts";
 
 export interface Finding {
   path: string;
@@ -106,12 +107,4 @@ function butIs(input: unknown): string {
   if (input === undefined) return "; it is missing";
   const text = typeof input === "object" ? undefined : JSON.stringify(input);
   return text !== undefined && text.length <= 60 ? `, is ${text}` : `, is ${typeName(input)}`;
-}
-
-/** What kind of thing a value is, with its article: "an array", "a number". */
-export function typeName(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  if (Array.isArray(value)) return "an array";
-  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

@@ -152,6 +152,7 @@ describe("bundleUserCode", () => {
       "schema/errors",
       "schema/error-codes",
       "schema/timer-ms",
+      "schema/type-name",
     ];
     const own = [
       "bundle",

@@ -3,7 +3,7 @@ import { checkChat } from "../../../sdk/chat-options.ts";
 import { Dataset } from "../../../sdk/index.ts";
 import { filePath } from "../../../sdk/file-path.ts";
 import { modelOf } from "../../../sdk/model.ts";
-import { typeName } from "../../../sdk/schema/describe-issue.ts";
+import { typeName } from "../../../sdk/schema/type-name.ts";
 
 describe("what a value is, in words", () => {
   it.each([
