@@ -1,10 +1,13 @@
 import type { Command, CommanderError } from "commander";
 import { SpotterError } from "../schema/errors.ts";
+import { folderError } from "./refuse-words.ts";
 
 const CHOICE = new Intl.ListFormat("en", { type: "disjunction" });
 
 /** What is wrong with the words of a command line, in the shape of every other error. */
 export function usageError(command: Command, error: CommanderError): SpotterError {
+  const folder = error.code === "commander.excessArguments" && folderError(command, command.args[0]);
+  if (folder) return folder;
   const [what = "", suggestion] = error.message.replace(/^error: /, "").split("\n");
   const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1).replace(/[.?]$/, "")}.`;
   const path = pathOf(command);

@@ -5,7 +5,6 @@ import type { ResolvedProject } from "../../config/project-folder/resolve-projec
 import { Eval } from "../../eval.ts";
 import type { PassAt } from "../../schema/pass-at.ts";
 import { SpotterError } from "../../schema/errors.ts";
-import { nearestName } from "../../schema/nearest-name.ts";
 import { type CliContext, print, printJson } from "../context.ts";
 import { number } from "../numbers.ts";
 import { showEval } from "../render/eval.ts";
@@ -13,6 +12,7 @@ import { findingLines, verdictLine } from "../render/findings.ts";
 import { Told } from "../told.ts";
 import { fillId } from "../fill-id.ts";
 import { modelWord } from "../model-word.ts";
+import { refuseWords } from "../refuse-words.ts";
 import { count, seedNumber } from "./project-test-options.ts";
 
 type ValidProject = NonNullable<ResolvedProject["project"]>;
@@ -80,7 +80,7 @@ async function projectEval(
   words: string[],
   options: Options,
 ): Promise<void> {
-  refuseVerbs(command, words);
+  refuseWords(command, words);
   const { resolveProject } = await import("../../config/project-folder/resolve-project.ts");
   const { evalLimits, projectEval: paramsOf } = await import("../../config/project-folder/eval-project.ts");
   const { modelNameKind, CATALOGUE } = await import("../../config/project-folder/catalogue.ts");
@@ -148,21 +148,5 @@ function severalModels(models: readonly string[]): SpotterError {
       where: "--model",
       hint: "Say which one answers with --model.",
     },
-  );
-}
-
-/** A word without `=` was meant for a verb. */
-function refuseVerbs(command: Command, words: readonly string[]): void {
-  const word = words.find((each) => !each.includes("="));
-  if (word === undefined) return;
-  const near = nearestName(
-    word,
-    command.commands.map((each) => each.name()),
-  );
-  const hint = "Values are written key=value. See `spotter eval --help`.";
-  throw new SpotterError(
-    "invalid_input",
-    `Unknown command '${word}'.${near ? ` Did you mean ${near}?` : ""}`,
-    { hint },
   );
 }

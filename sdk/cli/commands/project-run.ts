@@ -4,12 +4,12 @@ import type { Finding } from "../../config/project-folder/finding.ts";
 import type { ProjectRun, ResolvedProject } from "../../config/project-folder/resolve-project.ts";
 import type { Run } from "../../run.ts";
 import { estimateText } from "../../schema/estimate-text.ts";
-import { nearestName } from "../../schema/nearest-name.ts";
 import { SpotterError } from "../../schema/errors.ts";
 import { type CliContext, print, printJson } from "../context.ts";
 import { fillId } from "../fill-id.ts";
 import { followRun } from "../follow-run.ts";
 import { modelWord } from "../model-word.ts";
+import { refuseWords } from "../refuse-words.ts";
 import { findingLines, verdictLine } from "../render/findings.ts";
 import { trackerLine } from "../render/run-facts.ts";
 import { Told } from "../told.ts";
@@ -65,7 +65,7 @@ async function projectRun(
   words: string[],
   options: Options,
 ): Promise<void> {
-  refuseVerbs(command, words);
+  refuseWords(command, words);
   const { resolveProject } = await import("../../config/project-folder/resolve-project.ts");
   const { dir, allowPython } = options;
   const { signal } = context;
@@ -79,23 +79,6 @@ async function projectRun(
     environment: process.env,
   });
   return options.dryRun ? dryRun(context, resolved, options) : launch(context, resolved, options);
-}
-
-/** A word without `=` was meant for a verb. */
-function refuseVerbs(command: Command, words: readonly string[]): void {
-  const word = words.find((each) => !each.includes("="));
-  if (word === undefined) return;
-  const near = nearestName(
-    word,
-    command.commands.map((each) => each.name()),
-  );
-  throw new SpotterError(
-    "invalid_input",
-    `Unknown command '${word}'.${near ? ` Did you mean ${near}?` : ""}`,
-    {
-      hint: "Values are written key=value. See `spotter run --help`.",
-    },
-  );
 }
 
 async function dryRun(context: CliContext, resolved: ResolvedProject, options: Options): Promise<void> {

@@ -12,6 +12,7 @@ import { modelWord } from "../model-word.ts";
 import { number } from "../numbers.ts";
 import { findingLines, verdictLine } from "../render/findings.ts";
 import { Told } from "../told.ts";
+import { refuseWords } from "../refuse-words.ts";
 import { verb } from "../verb.ts";
 import { conversationLines, rewardsLines, rolloutLines, summaryLines } from "./project-test-lines.ts";
 import { count, entryNumbers, seedNumber, selectionOf, type TestOptions } from "./project-test-options.ts";
@@ -57,7 +58,10 @@ export function testCommand(context: CliContext): Command {
     .option("--allow-python", "run rewards.py and tools.py, which reach your files and network")
     .option("-v, --verbose", "print the whole conversations")
     .option("--no-save", "write no rollouts into the project")
-    .action((words: string[], options: TestOptions) => test(context, words, options));
+    .action((words: string[], options: TestOptions, command: Command) => {
+      refuseWords(command, words);
+      return test(context, words, options);
+    });
 }
 
 async function test(context: CliContext, words: string[], given: TestOptions): Promise<void> {
