@@ -130,7 +130,7 @@ function plainView(out: Writable, indent: string): View {
 function lineOf(progress: RunProgress): string {
   const left = etaMs(progress);
   const words = [...wordsOf(progress), ...figures(progress)];
-  return oneLine([...words, ...(left ? [`${durationText(left)} left`] : [])].join("  "));
+  return oneLine([...words, ...(left ? [`${durationText(Math.max(1_000, left))} left`] : [])].join("  "));
 }
 
 /** While it runs the phase says more than the state. */
