@@ -38,6 +38,7 @@ export async function beginCheckpoint(
   const job = await liveJob(control, jobId, begin.attempt);
   checkParts(job, begin);
   const prefix = await prefixOf(control, job, begin.step);
+  await checkUnpublished(control, job, begin.step);
   const base = `${control.config.publicUrl()}/jobs/${encodeURIComponent(jobId)}/uploads/${begin.step}`;
   const before = await control.store.get<Announced>(uploadKey(jobId, begin.step));
   const { uploads, begun } = await planUploads(control.blobs, prefix, base, begin.files);
@@ -63,7 +64,17 @@ export async function uploadFile(
     });
   }
   const prefix = await prefixOf(control, job, step);
-  await control.blobs.put(`${prefix}/${path}`, body, { sha256: file.sha256 });
+  const whole = job.kind === "convert" ? body.pipeThrough(whileLive(control, job)) : body;
+  await control.blobs.put(`${prefix}/${path}`, whole, { sha256: file.sha256 });
+}
+
+/** All attempts of a conversion write to one place: what one of them began to send does not count once it is over. */
+function whileLive(control: Control, { id, attempt }: JobRecord): TransformStream<Uint8Array, Uint8Array> {
+  return new TransformStream({
+    async flush() {
+      await liveJob(control, id, attempt);
+    },
+  });
 }
 
 /** Publishes a checkpoint, or the weights of one, whose files are all there. From here on they exist, and not before. */
@@ -119,6 +130,8 @@ async function completeWeights(
     checkpointKey(runId, step),
     async (current) => {
       if (current === undefined || hasWeights(current.value)) return undefined;
+      // Looking at the files takes a while: the next attempt may write them meanwhile.
+      await liveJob(control, job.id, job.attempt);
       const whole = { ...current.value, files: [...current.value.files, ...files] };
       await putManifest(control, whole);
       return { value: whole };
@@ -180,6 +193,17 @@ async function prefixOf(control: Control, job: JobRecord, step: number): Promise
     throw new SpotterError("forbidden", `Job ${job.id} does not train: it has no checkpoint ${step}.`);
   const { attempt } = await getCheckpoint(control, `${conversion.runId}@${step}`);
   return checkpointPrefix(conversion.runId, step, attempt);
+}
+
+/** Weights that are there do not change any more, not even by the job that made them. */
+async function checkUnpublished(control: Control, job: JobRecord, step: number): Promise<void> {
+  if (job.kind !== "convert") return;
+  const { runId } = await getConversion(control, job.owner);
+  const checkpoint = await getCheckpoint(control, `${runId}@${step}`);
+  if (!hasWeights(checkpoint)) return;
+  throw new SpotterError("conflict", `Checkpoint ${checkpoint.id} has its weights already.`, {
+    where: checkpoint.id,
+  });
 }
 
 /** Where another job can make the weights, the state is enough. */

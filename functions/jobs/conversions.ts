@@ -46,7 +46,7 @@ export async function conversionOf(
   job: JobRecord,
   key: string,
 ): Promise<{ files: JobFile[] }> {
-  checkConverts(await liveJob(control, job.id, job.attempt));
+  await checkConverts(control, await liveJob(control, job.id, job.attempt));
   const found = await touch(control, key);
   if (found === undefined) throw new SpotterError("not_found", `There is no conversion ${key}.`);
   await noteSource(control, job, key);
@@ -96,7 +96,7 @@ export async function conversionBlob(
   key: string,
   path: string,
 ): Promise<string> {
-  checkConverts(job);
+  await checkConverts(control, job);
   const found = (await control.store.get<Conversion>(conversionKey(key)))?.value;
   if (found?.files.some((file) => file.path === path) === true) return `${found.prefix}/${path}`;
   throw new SpotterError("forbidden", `This job may not read ${path} of conversion ${key}.`);
@@ -109,7 +109,7 @@ export async function beginConversion(
   key: string,
   { attempt, files }: JobConversionBegin,
 ): Promise<{ uploads: JobUpload[] }> {
-  checkConverts(await liveJob(control, jobId, attempt));
+  await checkConverts(control, await liveJob(control, jobId, attempt));
   const prefix = prefixOf(key, jobId);
   const base = `${jobUrl(control, jobId, key)}/files`;
   const before = await control.store.get<Announced>(uploadKey(jobId, key));
@@ -127,7 +127,7 @@ export async function putConversionFile(
   path: string,
   body: ReadableStream<Uint8Array>,
 ): Promise<void> {
-  checkConverts(await liveJob(control, job.id, job.attempt));
+  await checkConverts(control, await liveJob(control, job.id, job.attempt));
   const { files } = await announced(control, job.id, key);
   const file = files.find((each) => each.path === path);
   if (file === undefined)
@@ -146,7 +146,7 @@ export async function completeConversion(
   parts: readonly JobUploadedParts[] = [],
 ): Promise<{ files: number }> {
   const job = await liveJob(control, jobId, attempt);
-  checkConverts(job);
+  await checkConverts(control, job);
   const { files, begun } = await announced(control, jobId, key);
   const prefix = prefixOf(key, jobId);
   await completeUploads(control.blobs, prefix, begun, parts);
@@ -183,7 +183,10 @@ function jobUrl(control: Control, jobId: string, key: string): string {
   return `${control.config.publicUrl()}/jobs/${encodeURIComponent(jobId)}/conversions/${key}`;
 }
 
-function checkConverts({ kind, id }: JobRecord): void {
-  if (kind === "train" || kind === "convert") return;
-  throw new SpotterError("forbidden", `Job ${id} does not train: it converts nothing.`);
+/** Those of checkpoints have nothing to do with what runs start from. */
+async function checkConverts(control: Control, { kind, id, owner }: JobRecord): Promise<void> {
+  if (kind === "train") return;
+  if (kind === "convert" && (await getConversion(control, owner)).step === undefined) return;
+  const message = `Job ${id} neither trains nor converts what a run starts from.`;
+  throw new SpotterError("forbidden", message, { where: id });
 }

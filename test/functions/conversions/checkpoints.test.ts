@@ -1,51 +1,27 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { Checkpoint } from "../../../sdk/schema/checkpoint.ts";
 import type { CleanupReport } from "../../../sdk/schema/cleanup.ts";
 import type { EvalRecord } from "../../../sdk/schema/eval.ts";
 import type { ConvertJob, TrainJob } from "../../../sdk/schema/job.ts";
 import type { Status } from "../../../sdk/schema/status.ts";
-import type { RunSpecInput } from "../../../sdk/schema/run-spec.ts";
 import { stepKey } from "../../../functions/records/step-key.ts";
-import type { TestPlane } from "../../fakes/control-plane.ts";
-import { fakeJob, type FakeJob } from "../../fakes/job.ts";
 import { preparedSpec } from "../../fakes/run-spec.ts";
 import {
   addWeights,
+  checkpointOf,
+  convertJob,
   detailOf,
+  errorOf,
   eventsOf,
   launch,
   launchedJobs,
   saveState,
   slimePlane,
   slimeSpec,
+  speaking,
+  training,
 } from "./converting.ts";
 
 const slime = { convertToHf: true };
-
-async function speaking(plane: TestPlane, jobId: string, attempt = 1): Promise<FakeJob> {
-  const job = fakeJob(plane, jobId, attempt);
-  await job.heartbeat();
-  await plane.reconciler.settle();
-  return job;
-}
-
-const convertJob = (plane: TestPlane, id: string, step: number, attempt = 1): Promise<FakeJob> =>
-  speaking(plane, `convert-${id}-c-s${stepKey(step)}-a${attempt}`, attempt);
-
-async function training(changes: Partial<RunSpecInput> = {}, servesCheckpoints = false) {
-  const plane = await slimePlane({ onEnd: onTestFinished, config: { servesCheckpoints } });
-  const id = await launch(plane, { slime, ...changes });
-  const save = async (step: number, job: FakeJob) => {
-    const saved = await saveState(job, step);
-    await plane.reconciler.settle();
-    return saved;
-  };
-  return { plane, id, job: await speaking(plane, `train-${id}-a1`), save };
-}
-
-const checkpointOf = (plane: TestPlane, id: string) => plane.json<Checkpoint>("GET", `/checkpoints/${id}`);
-const errorOf = async (response: Promise<Response>) =>
-  ((await (await response).json()) as { error: Record<string, string> }).error;
 
 describe("a checkpoint of Megatron's shards", () => {
   it("is there at once, and gets its weights from a job beside the training, before the run ends", async () => {
@@ -243,7 +219,6 @@ describe("a checkpoint of Megatron's shards", () => {
     expect(await errorOf(begin(2, "trainer/iter_0000001/.metadata"))).toMatchObject({
       code: "invalid_input",
     });
-    expect((await convert.answer("GET", "/conversions/" + "c".repeat(64))).status).toBe(404);
     await convert.exit("succeeded");
     // It said that it is done, and nothing is there.
     expect(await checkpointOf(plane, `${id}@2`)).toMatchObject({ conversion: { state: "failed" } });

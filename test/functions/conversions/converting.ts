@@ -1,3 +1,4 @@
+import { onTestFinished } from "vitest";
 import type { Checkpoint } from "../../../sdk/schema/checkpoint.ts";
 import type { RunDetail } from "../../../sdk/schema/run.ts";
 import type { RunEvent, RunEventBody } from "../../../sdk/schema/event.ts";
@@ -5,7 +6,8 @@ import type { RunSpecInput } from "../../../sdk/schema/run-spec.ts";
 import { cloudPricing } from "../../../functions/cost/pricing.ts";
 import { sha256Of } from "../../../functions/records/hash.ts";
 import { testPlane, type TestPlane, type TestPlaneParams } from "../../fakes/control-plane.ts";
-import type { FakeJob } from "../../fakes/job.ts";
+import { stepKey } from "../../../functions/records/step-key.ts";
+import { fakeJob, type FakeJob } from "../../fakes/job.ts";
 import { preparedSpec } from "../../fakes/run-spec.ts";
 
 /** The hash under which a container keeps what it has converted. */
@@ -77,4 +79,35 @@ async function upload(job: FakeJob, step: number, paths: string[]): Promise<Chec
 /** Jobs of this sort, in the order of their launch. */
 export function launchedJobs(plane: TestPlane, kind: "convert" | "train"): string[] {
   return plane.containers.launched.filter((each) => each.kind === kind).map(({ jobId }) => jobId);
+}
+
+export async function speaking(plane: TestPlane, jobId: string, attempt = 1): Promise<FakeJob> {
+  const job = fakeJob(plane, jobId, attempt);
+  await job.heartbeat();
+  await plane.reconciler.settle();
+  return job;
+}
+
+/** The job that makes the weights of a checkpoint. */
+export function convertJob(plane: TestPlane, id: string, step: number, attempt = 1): Promise<FakeJob> {
+  return speaking(plane, `convert-${id}-c-s${stepKey(step)}-a${attempt}`, attempt);
+}
+
+/** A run that trains, and has its checkpoints converted beside. */
+export async function training(changes: Partial<RunSpecInput> = {}, servesCheckpoints = false) {
+  const plane = await slimePlane({ onEnd: onTestFinished, config: { servesCheckpoints } });
+  const id = await launch(plane, { slime: { convertToHf: true }, ...changes });
+  const save = async (step: number, job: FakeJob) => {
+    const saved = await saveState(job, step);
+    await plane.reconciler.settle();
+    return saved;
+  };
+  return { plane, id, job: await speaking(plane, `train-${id}-a1`), save };
+}
+
+export const checkpointOf = (plane: TestPlane, id: string) =>
+  plane.json<Checkpoint>("GET", `/checkpoints/${id}`);
+
+export async function errorOf(response: Promise<Response>): Promise<Record<string, string>> {
+  return ((await (await response).json()) as { error: Record<string, string> }).error;
 }
