@@ -9,7 +9,7 @@ export function convertCheckpoint(control: Control, id: string): Promise<Checkpo
   return control.gate.begin(async () => {
     const checkpoint = await getCheckpoint(control, id);
     if (hasWeights(checkpoint)) return checkpoint;
-    await beginCheckpointConversion(control, checkpoint);
+    await beginCheckpointConversion(control, checkpoint, true);
     return getCheckpoint(control, id);
   });
 }

@@ -16,6 +16,8 @@ export interface ConversionDocument {
   /** Of what, and how; see source.ts. One at a time is made of the same. */
   source: string;
   gpus: number;
+  /** Somebody asked for it, beyond what the run does by itself: its limits do not hold for that. */
+  isAsked?: boolean;
   state: ConversionState;
   /** Attempts begun so far; they count on when it is asked for again. */
   attempt: number;

@@ -41,6 +41,7 @@ export async function beginModelConversion(
 export async function beginCheckpointConversion(
   control: Control,
   { runId, step }: Pick<Checkpoint, "runId" | "step">,
+  isAsked = false,
 ): Promise<void> {
   const id = checkpointConversionId(runId, step);
   const first: ConversionDocument = {
@@ -48,7 +49,10 @@ export async function beginCheckpointConversion(
     ...{ attempt: 0, losses: 0, createdAtMs: control.clock.now() },
   };
   await putFirst(control.store, conversionKey(id), first, conversionIndexes(first));
-  await changeConversion(control, id, (current) => (hasEnded(current.state) ? again(current) : undefined));
+  await changeConversion(control, id, (current) => {
+    const next = hasEnded(current.state) ? again(current) : current;
+    return isAsked && next.isAsked !== true ? { ...next, isAsked } : next === current ? undefined : next;
+  });
   control.wake();
 }
 

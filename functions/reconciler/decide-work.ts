@@ -116,7 +116,7 @@ function ended(
 ): Action[] {
   // What its last checkpoint scores belongs to the run, and what it looks like to others.
   if (exit.outcome === "succeeded" && (work.pending ?? 0) > 0 && work.cancelAtMs === undefined)
-    return isCharged(work) ? [{ type: "note-exited", work: key }] : [];
+    return waiting(work, key, now, policy);
   if (exit.outcome === "succeeded")
     return [{ type: "finish", work: key, outcome: "succeeded", jobId: job.id }];
   if (work.cancelAtMs !== undefined) return [finishCancelled(work, key, job, now)];
@@ -132,6 +132,14 @@ function ended(
     message: "The container failed without a reason.",
   };
   return again(work, key, job, failure, now, policy);
+}
+
+/** The training is done. What waits for a GPU to convert its checkpoints could do so for ever: its limits still hold. */
+function waiting(work: WorkView, key: WorkKey, now: number, policy: Policy): Action[] {
+  if (isCharged(work)) return [{ type: "note-exited", work: key }];
+  const limit = work.isConverting === true ? limitReached(work, now, policy) : undefined;
+  if (!limit) return [];
+  return [{ type: "expire", work: key, limit, message: limitFailure(work, limit, now).message }];
 }
 
 function isCharged({ charges = [], attempt }: WorkView): boolean {

@@ -33,7 +33,7 @@ export async function beginRunConversion(control: Control, { id }: WorkKey): Pro
 
 export async function beginConversionAttempt(control: Control, key: WorkKey): Promise<void> {
   const conversion = await getConversion(control, key.id);
-  const { runId, gpus, withoutRoom = 0 } = conversion;
+  const { runId, gpus, withoutRoom = 0, isAsked = false } = conversion;
   if (await isMade(control, conversion))
     return await changeCurrent(control, key, (document) => ended(control, document, "succeed"));
   const attempt = key.attempt + 1;
@@ -41,7 +41,10 @@ export async function beginConversionAttempt(control: Control, key: WorkKey): Pr
   const hardware = conversionHardware(spec.hardware && hardwareChoice(spec.hardware, withoutRoom), gpus);
   const price = pricingOf(control).priceOf(hardware);
   const run = await findRun(control, runId);
-  const maxLifetimeMs = run && lifetimeOf(control, run, price.hourlyUsd);
+  // Whoever asks for it knows that the run's own time and money may be over.
+  const maxLifetimeMs = isAsked
+    ? control.config.maxLifetimeMs
+    : run && lifetimeOf(control, run, price.hourlyUsd);
   await intendJob(control, {
     id: convertJobId(key.id, attempt),
     kind: "convert",
@@ -102,9 +105,11 @@ export async function finishConversion(
   const before = await findConversion(control, key.id);
   if (before === undefined || hasEnded(before.state)) return;
   await uncharge(control, before.runId, key);
-  const unmade = outcome === "succeeded" && !(await isMade(control, before)) ? UNMADE : failure;
-  const why = unmade && conversionFailure(before, unmade);
-  const change = why === undefined ? OUTCOME_CHANGES[outcome] : "fail";
+  // However its container ended: one may be lost right after it has stored everything.
+  const made = outcome !== "cancelled" && (await isMade(control, before));
+  const unmade = outcome === "succeeded" ? UNMADE : failure;
+  const why = made ? undefined : unmade && conversionFailure(before, unmade);
+  const change = made ? "succeed" : why === undefined ? OUTCOME_CHANGES[outcome] : "fail";
   if (before.step !== undefined && change !== "cancel")
     await tell(control, before.runId, key, newsOf(`${before.runId}@${before.step}`, why));
   await changeCurrent(control, key, (document) => ended(control, document, change, why));

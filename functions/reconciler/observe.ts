@@ -77,6 +77,7 @@ async function runView(
     isStalled: run.stalledSinceMs !== undefined,
     ...(needsConversion(document) && { conversion: await runConversion(control, run.id) }),
     pending: evals.length + ofCheckpoints.length,
+    isConverting: ofCheckpoints.length > 0,
     workingSinceMs: run.startedAtMs === undefined ? undefined : run.startedAtMs + (document.pausedMs ?? 0),
     job: run.attempt === 0 ? undefined : await jobView(control, trainJobId(run.id, run.attempt)),
   };

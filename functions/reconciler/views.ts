@@ -72,6 +72,8 @@ export interface WorkView {
   isUnwanted?: boolean;
   /** Evals and conversions of its checkpoints that have not ended: a run ends after them. */
   pending?: number;
+  /** Whether some of that are its checkpoints, which get their weights. */
+  isConverting?: boolean;
   /** The job of the current attempt; absent before the first. */
   job?: JobView;
 }
