@@ -1,4 +1,6 @@
+import { hasWeights } from "../../sdk/schema/checkpoint-weights.ts";
 import type { Checkpoint } from "../../sdk/schema/checkpoint.ts";
+import { checkpointPrefix, findStoredCheckpoint } from "../checkpoints/records.ts";
 import type { Control } from "../control.ts";
 import { keptUnder } from "../jobs/conversions.ts";
 import { jobKey } from "../jobs/records.ts";
@@ -79,6 +81,17 @@ export async function cancelRunConversions(control: Control, runId: string): Pro
 
 export async function hasPendingConversions(control: Control, runId: string): Promise<boolean> {
   return (await conversionsOf(control, runId)).some(({ state }) => !hasEnded(state));
+}
+
+/** Removes what an attempt that is over has stored of a checkpoint's weights: the next one may name its files otherwise. */
+export async function removePartialWeights(
+  control: Control,
+  { runId, step }: ConversionDocument,
+): Promise<void> {
+  const checkpoint = step === undefined ? undefined : await findStoredCheckpoint(control, `${runId}@${step}`);
+  if (checkpoint === undefined || hasWeights(checkpoint)) return;
+  const prefix = checkpointPrefix(runId, checkpoint.step, checkpoint.attempt);
+  for (const { key } of await control.blobs.list(`${prefix}/model/`)) await control.blobs.delete(key);
 }
 
 /** Removes everything of them, with their run. */

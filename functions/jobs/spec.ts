@@ -150,7 +150,9 @@ async function convertSpec(control: Control, job: JobRecord): Promise<ConvertJob
   const { runId, step } = await getConversion(control, job.owner);
   const spec = await getRunSpec(control, runId);
   const { startFrom, model } = spec;
-  const start = startFrom && (await getCheckpoint(control, startFrom.checkpoint));
+  // What its run began with may be deleted by the time that somebody asks for the weights of a checkpoint.
+  const start =
+    step === undefined && startFrom ? await getCheckpoint(control, startFrom.checkpoint) : undefined;
   const modelFiles = await storedFiles(control, job.id, model);
   return {
     ...common(control, job),

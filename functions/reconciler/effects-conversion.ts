@@ -11,7 +11,7 @@ import {
   findConversion,
   type ConversionDocument,
 } from "../conversions/records.ts";
-import { beginModelConversion } from "../conversions/run-conversions.ts";
+import { beginModelConversion, removePartialWeights } from "../conversions/run-conversions.ts";
 import { conversionHardware } from "../conversions/source.ts";
 import { hasEnded, nextConversionState } from "../conversions/transitions.ts";
 import { pricingOf } from "../cost/pricing.ts";
@@ -83,8 +83,10 @@ export async function requeueConversion(
   retryAtMs: number,
   counts: Counts,
 ): Promise<void> {
-  const { runId } = await getConversion(control, key.id);
+  const conversion = await getConversion(control, key.id);
+  const { runId } = conversion;
   await uncharge(control, runId, key);
+  await removePartialWeights(control, conversion);
   const message = `Attempt ${key.attempt} of the conversion is over (${failure.code}: ${failure.message})`;
   await tell(control, runId, key, { type: "log", level: "warn", message });
   await changeCurrent(control, key, (document) => ({
@@ -107,6 +109,7 @@ export async function finishConversion(
   await uncharge(control, before.runId, key);
   // However its container ended: one may be lost right after it has stored everything.
   const made = outcome !== "cancelled" && (await isMade(control, before));
+  if (!made) await removePartialWeights(control, before);
   const unmade = outcome === "succeeded" ? UNMADE : failure;
   const why = made ? undefined : unmade && conversionFailure(before, unmade);
   const change = made ? "succeed" : why === undefined ? OUTCOME_CHANGES[outcome] : "fail";

@@ -1,4 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
+import type { ConvertJob } from "../../../sdk/schema/job.ts";
+import { sha256Of } from "../../../functions/records/hash.ts";
 import { findJob } from "../../../functions/jobs/records.ts";
 import {
   addWeights,
@@ -76,4 +78,48 @@ it("what somebody asks for when the run's time is long over has time of its own"
   await addWeights(again, 2);
   await again.exit("succeeded");
   expect((await checkpointOf(plane, `${id}@2`)).files).toHaveLength(5);
+});
+
+it("nothing stays of weights that an attempt has stored in part", async () => {
+  const { plane, id, job, save } = await training();
+  const { attempt } = await save(2, job);
+  const modelFiles = () => plane.control.blobs.list(`runs/${id}/checkpoints/2-a${attempt}/model/`);
+  const part = async (number: number) => {
+    const convert = await convertJob(plane, id, 2, number);
+    const path = `model/part-${number}.safetensors`;
+    const files = [{ path, size: 4, sha256: sha256Of("part") }];
+    await convert.call("POST", "/checkpoints", { attempt: number, step: 2, kind: "full", files });
+    await convert.answer("PUT", `/uploads/2/${path}`, "part");
+    expect(await modelFiles()).toHaveLength(1);
+    return convert;
+  };
+  await (await part(1)).exit("failed", { code: "container_failed", message: "gone" });
+  expect(await modelFiles()).toEqual([]);
+  plane.clock.advance(60_000);
+  plane.reconciler.wake();
+  await plane.reconciler.settle();
+  await (await part(2)).exit("failed", DEAD);
+  expect(await modelFiles()).toEqual([]);
+  expect(await plane.json("POST", `/checkpoints/${id}@2/verify`)).toEqual({ ok: true });
+});
+
+it("a checkpoint is converted whose run began with one that is deleted by now", async () => {
+  const { plane, id, job, save } = await training();
+  await save(2, job);
+  const first = await convertJob(plane, id, 2);
+  await addWeights(first, 2);
+  await first.exit("succeeded");
+  await job.exit("failed", DEAD);
+  const slime = { convertToHf: true };
+  const second = await launch(plane, { slime, startFrom: { checkpoint: `${id}@2`, mode: "weights" } });
+  const train = await speaking(plane, `train-${second}-a1`);
+  await save(2, train);
+  await (await convertJob(plane, second, 2)).exit("failed", DEAD);
+  await train.exit("succeeded");
+  expect((await plane.call("DELETE", `/checkpoints/${id}@2`)).status).toBe(204);
+  await plane.json("POST", `/checkpoints/${second}@2/convert`);
+  await plane.reconciler.settle();
+  const told = await (await convertJob(plane, second, 2, 2)).call<ConvertJob>("GET", "");
+  expect(told.state?.id).toBe(`${second}@2`);
+  expect(told.native?.conversions.toHf).toContain("{{spotter.iterationDir}}");
 });
