@@ -13,7 +13,7 @@ import { getConversion } from "../conversions/records.ts";
 import { beginCheckpointConversion } from "../conversions/run-conversions.ts";
 import type { DocumentKey } from "../ports/store.ts";
 import { beginRunEvals } from "../evals/run-evals.ts";
-import { getRunSpec, runStream, type StreamedEvent } from "../runs/records.ts";
+import { findRun, getRunSpec, runStream, type StreamedEvent } from "../runs/records.ts";
 import { stepKey } from "../records/step-key.ts";
 import { update } from "../records/update.ts";
 import {
@@ -108,7 +108,10 @@ export async function completeCheckpoint(
 
 /** What can be done with a checkpoint once its weights are there. */
 async function announceWeights(control: Control, { runId, step }: Checkpoint): Promise<void> {
-  await beginRunEvals(control, runId, step, await getRunSpec(control, runId));
+  const state = (await findRun(control, runId))?.run.state;
+  // With those its other evals ended.
+  if (state !== "failed" && state !== "cancelled")
+    await beginRunEvals(control, runId, step, await getRunSpec(control, runId));
   // Weights of an earlier step may have come after those of a later one.
   control.routes.forgetLatestCheckpoint(runId);
 }

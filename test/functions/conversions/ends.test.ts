@@ -1,6 +1,8 @@
 import { expect, it, onTestFinished } from "vitest";
 import type { ConvertJob } from "../../../sdk/schema/job.ts";
+import type { EvalRecord } from "../../../sdk/schema/eval.ts";
 import { sha256Of } from "../../../functions/records/hash.ts";
+import { preparedSpec } from "../../fakes/run-spec.ts";
 import { findJob } from "../../../functions/jobs/records.ts";
 import {
   addWeights,
@@ -11,6 +13,7 @@ import {
   keep,
   launch,
   launchedJobs,
+  saveState,
   slimePlane,
   speaking,
   training,
@@ -122,4 +125,27 @@ it("a checkpoint is converted whose run began with one that is deleted by now", 
   const told = await (await convertJob(plane, second, 2, 2)).call<ConvertJob>("GET", "");
   expect(told.state?.id).toBe(`${second}@2`);
   expect(told.native?.conversions.toHf).toContain("{{spotter.iterationDir}}");
+});
+
+it("a run that was cancelled has no evals, when its checkpoint gets weights after all", async () => {
+  const plane = await slimePlane({ onEnd: onTestFinished });
+  const { dataset, rewards } = await preparedSpec(plane);
+  await plane.json("POST", "/endpoints", { model: { name: "spotter/nano" }, name: "base" });
+  const source = await plane.json<EvalRecord>("POST", "/evals", { endpoint: "base", dataset, rewards });
+  const id = await launch(plane, {
+    slime: { convertToHf: true },
+    evals: [{ evalId: source.id, everySteps: 2 }],
+  });
+  const job = await speaking(plane, `train-${id}-a1`);
+  await saveState(job, 2);
+  await plane.json("POST", `/runs/${id}/cancel`);
+  await job.exit("cancelled");
+  await plane.json("POST", `/checkpoints/${id}@2/convert`);
+  await plane.reconciler.settle();
+  const attempt = launchedJobs(plane, "convert").length;
+  const convert = await convertJob(plane, id, 2, attempt);
+  await addWeights(convert, 2);
+  await convert.exit("succeeded");
+  expect((await checkpointOf(plane, `${id}@2`)).files).toHaveLength(5);
+  expect(plane.containers.launched.filter(({ jobId }) => jobId.startsWith(`eval-${id}`))).toEqual([]);
 });
