@@ -206,8 +206,9 @@ export async function finishRun(
   if (outcome !== "succeeded" || isCancelled) await cancelRunEvals(control, key.id);
   // One was begun after the look that this was decided on.
   else if ((await hasPendingEvals(control, key.id)) || (await hasPendingConversions(control, key.id))) return;
-  // What a run has saved before it failed is worth its weights.
-  if (outcome === "cancelled" || isCancelled) await cancelRunConversions(control, key.id);
+  // What a run has saved before it failed is worth its weights, but not more than the run may take or cost.
+  const isOver = failure?.code === "timeout" || failure?.code === "budget_exceeded";
+  if (outcome === "cancelled" || isCancelled || isOver) await cancelRunConversions(control, key.id);
   // First, so that the name answers as soon as the run is told to have succeeded.
   const events = outcome === "succeeded" ? await nameResult(control, key.id) : [];
   await changeCurrent(control, key, (document) => {

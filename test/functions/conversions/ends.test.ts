@@ -149,3 +149,20 @@ it("a run that was cancelled has no evals, when its checkpoint gets weights afte
   expect((await checkpointOf(plane, `${id}@2`)).files).toHaveLength(5);
   expect(plane.containers.launched.filter(({ jobId }) => jobId.startsWith(`eval-${id}`))).toEqual([]);
 });
+
+it("a run that comes to a limit between two attempts takes its conversions along", async () => {
+  const { plane, id, job, save } = await training({ limits: { durationMs: 3_600_000 } });
+  await save(2, job);
+  const [waiting = ""] = launchedJobs(plane, "convert");
+  plane.containers.set(waiting, { state: "waiting", reason: "capacity" });
+  await job.exit("failed", { code: "container_failed", message: "gone" });
+  expect((await detailOf(plane, id)).run.state).toBe("queued");
+  plane.clock.advance(3_700_000);
+  for (let look = 1; look <= 2; look++) {
+    plane.reconciler.wake();
+    await plane.reconciler.settle();
+  }
+  expect((await detailOf(plane, id)).run).toMatchObject({ state: "failed", failure: { code: "timeout" } });
+  expect(await checkpointOf(plane, `${id}@2`)).toMatchObject({ conversion: { state: "cancelled" } });
+  expect(plane.containers.stopped).toContain(waiting);
+});
